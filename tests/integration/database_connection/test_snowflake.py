@@ -155,12 +155,14 @@ def test_a_url_that_snowflake_cannot_be_reached_by_is_refused() -> None:
         ("a.privatelink.snowflakecomputing.com", "a.privatelink.snowflakecomputing.com"),
         ("evil.example.com", "evil.example.com.snowflakecomputing.com"),
         ("203.0.113.7", "203.0.113.7.snowflakecomputing.com"),
+        ("myorg-a:8443", "myorg-a.snowflakecomputing.com"),
         ("127.0.0.1", "127.0.0.1"),
     ],
 )
 def test_an_account_is_looked_for_at_snowflake_alone(account: str, host: str) -> None:
     database = read_url(f"snowflake://ann:b@{account}/shop")
     assert f"host='{host}'" in repr(database)
+    assert read_url(database.url) == database
 
 
 def test_the_answers_of_people_make_a_url(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from app.modules.database_connection.engines.snowflake.catalog import (
     list_tables,
     schema_names,
 )
+from app.modules.database_connection.engines.snowflake.kind import PORT
 from app.modules.database_connection.engines.snowflake.session import (
     NO_ENCRYPTION,
     SnowflakeSession,
@@ -69,7 +70,7 @@ class SnowflakeDatabase:
         return self._without_secrets().render_as_string()
 
     def _without_secrets(self) -> URL:
-        port = self.port if self._is_address else None
+        port = None if self.port == PORT else self.port
         return URL.create("snowflake", username=self.user, host=self.account, port=port, database=self.name)
 
     @property

@@ -18,7 +18,7 @@ from app.modules.database_connection.engines.kinds import (
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.network import Access
 
-_PORT = 443
+PORT = 443
 _DOMAINS = (".snowflakecomputing.com", ".snowflakecomputing.cn")
 _SECRETS = ("private_key", "token")
 
@@ -39,7 +39,7 @@ def _read(url: URL, access: Access) -> Database:
     return SnowflakeDatabase(
         account=url.host,
         host=_host(url.host),
-        port=url.port or _PORT,
+        port=url.port or PORT,
         user=url.username,
         name=url.database,
         warehouse=options.get("warehouse", ""),
@@ -106,7 +106,7 @@ KINDS = [
         schemes=["snowflake"],
         form="snowflake://user:password@account/database?warehouse=name&role=name",
         dialect="snowflake",
-        port=_PORT,
+        port=PORT,
         read=_read,
         name_in_sql=database_of,
         fields=[
