@@ -127,16 +127,17 @@ class RunFollower:
                 truncated=message.truncated,
                 cut_by=message.cut_by,
             )
-        effort = {**message.model_dump(include=set(Effort.model_fields)), **run.cost.model_dump()}
+        effort = message.model_dump(include=set(Effort.model_fields))
+        counts = {**effort, **run.cost.model_dump(), "cached_tokens": run.cached_tokens}
         reset = Reset(reason="The run ended a while ago; this is its answer.")
         steps = await self._said_in_steps(run) if message.steps else []
         if run.status == "awaiting_approval":
-            answer = TurnAnswer(tokens_used=run.tokens_used, cached_tokens=run.cached_tokens, **effort)
+            answer = TurnAnswer(tokens_used=run.tokens_used, **counts)
             ending = Ending(run.status, run.ended_at or run.created_at, None, answer)
             return [reset, *steps, done_event(run, ending)]
         ended_at = run.created_at + message.elapsed_ms - run.elapsed_before
         tokens = max(0, message.tokens_used - run.tokens_before)
-        answer = TurnAnswer(tokens_used=tokens, cached_tokens=run.cached_tokens, **effort)
+        answer = TurnAnswer(tokens_used=tokens, **counts)
         ending = Ending(message.status, ended_at, None, answer)
         return [reset, *steps, *message_events(message, head), done_event(run, ending)]
 

@@ -239,12 +239,14 @@ class PortFactory:
             analyst=NoticingAnalyst(analyst, checker, schema_context),
             summarizer=self._summarizer_of(session),
             observer=self.observer,
-            statements=self._asker_of(run, connection, runner),
+            statements=self._statement_asker(run, connection, runner),
             investigator=task or investigator,
             profile=profile,
         )
 
-    def _asker_of(self, run: Run, connection: Connection, runner: ApprovedRunner) -> StatementAsker | None:
+    def _statement_asker(
+        self, run: Run, connection: Connection, runner: ApprovedRunner
+    ) -> StatementAsker | None:
         if self._approvals is None:
             return None
         return RunStatementAsker(approvals=self._approvals, connection=connection, runner=runner, run_of=run)
