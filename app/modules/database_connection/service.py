@@ -75,6 +75,7 @@ from app.modules.database_connection.threads import DatabaseThreads, Stop
 from app.modules.database_connection.uploads.folder import UploadFolder, database_file_name
 from app.modules.policies.model import read_policies
 from app.modules.policies.rights import Person, fingerprint_of
+from app.modules.sql.engine_data import DATABASE_NAMES
 from app.modules.sql.provenance.secret_outputs import SecretOutputs
 from app.modules.usage.errors import BytesSpent
 from app.modules.usage.service import Allowances
@@ -126,8 +127,8 @@ _TIMED_OUT_SECONDS = 300.0
 """So long a statement that timed out is not run again."""
 _HASH_KEY_BYTES = 32
 _NO_ESTIMATE = (
-    "A database of {dialect} does not estimate the rows of a statement, so that none can wait or be refused "
-    "by them. PostgreSQL, MySQL, MariaDB and ClickHouse do."
+    "{database} does not estimate the rows of a statement, so that none can wait or be refused by them. "
+    "PostgreSQL, MySQL, MariaDB and ClickHouse do."
 )
 _EMPTY = "This database has no tables that KAI can read, so there is nothing to ask about yet."
 _PROGRESS_IS_STALE_AFTER = timedelta(minutes=1)
@@ -334,7 +335,7 @@ class DatabaseConnections:
             with as_problems():
                 bounded = database or await asyncio.to_thread(self._database, connection)
             if not isinstance(bounded, EstimatingDatabase):
-                raise UrlNotSupported(_NO_ESTIMATE.format(dialect=connection.dialect))
+                raise UrlNotSupported(_NO_ESTIMATE.format(database=DATABASE_NAMES[connection.dialect]))
         changed = await self.repository.edit(connection, edit)
         self._records.changed(changed, [name for name in edit if name != "address" or url is not None])
         if "roles" in edit:

@@ -146,7 +146,9 @@ async def test_a_database_without_estimates_takes_no_bounds(
 ) -> None:
     shop = make_shop(tmp_path / "shop.db")
     registered = await connections.register("local", f"sqlite:///{shop}", "Shop", description="")
-    with pytest.raises(UrlNotSupported, match="PostgreSQL, MySQL, MariaDB and ClickHouse do"):
+    with pytest.raises(
+        UrlNotSupported, match=r"SQLite does not estimate.* PostgreSQL, MySQL, MariaDB and ClickHouse do"
+    ):
         await connections.change("local", registered.id, {"refuse_above_rows": 5})
     kept = await connections.change("local", registered.id, ConnectionEdit(refuse_above_rows=None))
     assert kept.refuse_above_rows is None
