@@ -63,9 +63,9 @@ class _Outline:
         self._names = SchemaNames(schema) if self._names is None else self._names.copy_with_profiles(schema)
         return self._names
 
-    def is_outline_of(self, tables: Sequence[Table]) -> bool:
-        """True if these tables have the same names, descriptions, types and keys. The next ones are compared
-        with them, most by their identity.
+    def take(self, tables: Sequence[Table]) -> bool:
+        """Takes tables with the same names, descriptions, types and keys; returns False for others. The next
+        ones are compared with them, most by their identity.
         """
         is_same = len(tables) == len(self._tables) and all(
             one is other or _said(one) == _said(other)
@@ -130,7 +130,7 @@ class SchemaIndex:
         self.stored = stored or StoredTexts(scanned.texts)
         self.cards: Mapping[str, str] = _Cards(self.tables, detail)
         self.outline = _Outline(scanned.schema.tables)
-        if before is not None and before.outline.is_outline_of(scanned.schema.tables):
+        if before is not None and before.outline.take(scanned.schema.tables):
             self.outline = before.outline
         self._fitting: dict[int, bool] = {}
         self._faults: LRUCache[str, str | None] = LRUCache(_MOST_FAULTS)

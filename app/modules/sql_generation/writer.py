@@ -185,7 +185,7 @@ class ModelWriter:
         except ModelCallFailed as unavailable:
             if deltas.started:
                 raise
-            return _because(await self._write_without_model(question, emit, unavailable), question)
+            return _explain_repair(await self._write_without_model(question, emit, unavailable), question)
         show(deltas.end())
         written = await self._read(question, reply)
         if repair is not None or self._candidates.count == 1 or written.route != "sql":
@@ -229,7 +229,7 @@ class ModelWriter:
                 is_same_statement, written.text, repair.first.sql, self.dialect
             ):
                 written = written.model_copy(update={"text": repair.first.sql})
-        return _because(written, question).model_copy(update={"tokens_used": reply.tokens_used})
+        return _explain_repair(written, question).model_copy(update={"tokens_used": reply.tokens_used})
 
     def _room(self) -> int | None:
         window = self._model.known_window
@@ -287,7 +287,7 @@ def _from_rows(question: Question) -> Written:
     return Written(route="rows", text="")
 
 
-def _because(written: Written, question: Question) -> Written:
+def _explain_repair(written: Written, question: Question) -> Written:
     """Says of a repaired statement, before its other corrections, that it is the second one, and why."""
     repair = question.repair
     if repair is None or written.route != "sql" or written.text == repair.first.sql:

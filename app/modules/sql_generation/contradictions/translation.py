@@ -27,12 +27,13 @@ def _compiled(language: Language) -> list[tuple[re.Pattern[str], str]]:
         *words["phrases"],
     ]
     return [
-        (re.compile(rf"(?<![\w.])(?:{_with_times(pattern)})(?:(?<=[ .])|(?!\w))"), said)
+        (re.compile(rf"(?<![\w.])(?:{_insert_times(pattern)})(?:(?<=[ .])|(?!\w))"), said)
         for pattern, said in phrases
     ]
 
 
-def _with_times(pattern: str) -> str:
+def _insert_times(pattern: str) -> str:
+    """Returns a pattern with those of a year and a period in the place of their names."""
     return pattern.replace("PERIOD", _PERIOD).replace("YEAR", _YEAR)
 
 

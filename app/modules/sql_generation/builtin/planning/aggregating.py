@@ -145,10 +145,10 @@ class AggregationPlanner(RankingPlanner):
             (column,) = columns
             events = [column.table] if self._tells_event(column) else []
             if events or (column.type not in NUMERIC and self.network.column(column).nullable):
-                base = self._had(events[0]) if events else column.table
+                base = self._referred_table(events[0]) if events else column.table
                 return base, (plan.Missing(column, negated=True),)
         if len(events) == 1:
-            return self._had(events[0]), (events[0],)
+            return self._referred_table(events[0]), (events[0],)
         raise Beyond(f"I cannot tell which rows a {state.text} rate is of.")
 
     def _tells_event(self, column: PlanColumn) -> bool:
@@ -161,7 +161,7 @@ class AggregationPlanner(RankingPlanner):
             self.network.column(column).nullable or self.network.referring(column.table)
         )
 
-    def _had(self, event: str) -> str:
+    def _referred_table(self, event: str) -> str:
         """Returns the only table that an event's rows refer to."""
         referred = {key.referred_table for key in self.network.table(event).foreign_keys} - {event}
         if len(referred) != 1:
@@ -201,7 +201,7 @@ class AggregationPlanner(RankingPlanner):
         field = self._date(mention, measure.table)
         if self.network.fans_out(measure.table, field.table, self.anchors):
             raise Beyond(f"I find no date of {measure.table}, and {field} is one of several.")
-        change = self._compared_periods(field, growth)
+        change = self._choose_periods(field, growth)
         roles.times = []
         query = plan.QueryPlan(base=measure.table, measures=(measure,), dimensions=groups)
         query = self._add_conditions(query)
@@ -215,7 +215,7 @@ class AggregationPlanner(RankingPlanner):
         descending = growth.descending and (roles.rank is None or roles.rank.descending)
         return self._limited(replace(query, order=plan.SortOrder(measure, descending)))
 
-    def _compared_periods(self, field: PlanColumn, growth: Growth) -> plan.Change:
+    def _choose_periods(self, field: PlanColumn, growth: Growth) -> plan.Change:
         """Returns the periods to compare. Without any in the question they end with the latest known date."""
         if field.type not in ("date", "datetime"):
             raise Beyond(f"{field} only knows years.")

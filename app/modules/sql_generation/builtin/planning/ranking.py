@@ -34,7 +34,7 @@ def dimension_table(dimension: Dimension) -> str:
     return dimension.field.table if isinstance(dimension, Grain) else dimension.table
 
 
-def _shown_of(group: Dimension) -> tuple[PlanColumn, ...]:
+def _group_columns(group: Dimension) -> tuple[PlanColumn, ...]:
     """Returns the columns that show a group; the date that a period is one of."""
     match group:
         case Entity(shown=shown):
@@ -205,17 +205,17 @@ class RankingPlanner(ListPlanner):
             return []
 
     def _ranked_rows(self, rank: Rank, key: PlanColumn) -> QueryPlan:
-        within = self._within(self._subject())
+        within = self._take_group(self._subject())
         query = self._list()
         if within:
-            shown = _shown_of(within)
+            shown = _group_columns(within)
             own = self.network.name_fields(query.base) or self.network.key(query.base)
             query = replace(
                 query, shown=tuple(dict.fromkeys((*shown, *own, *query.shown, key))), within=within
             )
         return self._limited(replace(query, order=SortOrder(key, rank.descending)))
 
-    def _within(self, base: str) -> Dimension | None:
+    def _take_group(self, base: str) -> Dimension | None:
         """Takes the group in which rows or groups are ranked: "longest track of each album"."""
         groups, self.roles.grouped = self.roles.grouped, []
         if len(groups) > 1:
@@ -226,7 +226,7 @@ class RankingPlanner(ListPlanner):
         return found
 
     def _ranked_groups(self, rank: Rank, dimension: Dimension, measure: Measure) -> QueryPlan:
-        within = self._within(measure.table)
+        within = self._take_group(measure.table)
         ranked = self._ranked_entity()
         rest = [mention for mention in self.roles.free if not is_table(mention) and mention is not ranked]
         query = self._add_conditions(

@@ -108,7 +108,7 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     question = _compare_groups(question, lexicon)
     if ranked := _RANKED.search(question):
         counted = _table_words(question[ranked.end() :], lexicon)
-        question = _without_count(question, counted) if counted else question
+        question = _leave_out_count(question, counted) if counted else question
         question = _AMOUNT.sub(r"\g<end> \g<of>", question)
     question = _USED_AS.sub(lambda found: _as_column(found, lexicon), question)
     question = _SORTED.sub(
@@ -123,7 +123,7 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     return question
 
 
-def _without_count(question: str, counted: Set[str]) -> str:
+def _leave_out_count(question: str, counted: Set[str]) -> str:
     """Leaves out what asks for the number of the `counted` rows, which the answer to "the most" shows, or for
     that and columns that the first sentence names.
     """

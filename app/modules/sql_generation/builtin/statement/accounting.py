@@ -83,7 +83,7 @@ class _Statement:
                 return self._query.change is not None
             case said.NewRows(first):
                 earliest = any(isinstance(one, Earliest) for one in self._query.conditions)
-                return earliest or (not first and (self._has(exp.Group) or bool(self._within)))
+                return earliest or (not first and (self._has(exp.Group) or bool(self._periods)))
             case said.SideBySide():
                 return bool(self._query.dimensions or self._query.change)
             case said.Distinct():
@@ -107,13 +107,13 @@ class _Statement:
             case said.PeriodMention(period):
                 parts = {*(period.parts or (period,))}
                 return self._query.change is not None or any(
-                    one.period == period or parts <= {*one.period.parts} for one in self._within
+                    one.period == period or parts <= {*one.period.parts} for one in self._periods
                 )
             case said.Holding() | said.Conjunction():
                 return True  # they only connect the items beside them
 
     @property
-    def _within(self) -> list[Within]:
+    def _periods(self) -> list[Within]:
         conditions = (*self._query.conditions, *self._query.part)
         return [one for one in conditions if isinstance(one, Within)]
 

@@ -25,7 +25,7 @@ def compose(query: QueryPlan, network: SchemaNetwork) -> exp.Select:
     Raises `Beyond` when a join would count a measured row more than once.
     """
     if query.within is not None:
-        return _within_groups(query, query.within, network)
+        return _rank_in_groups(query, query.within, network)
     draft = draft_of(query, network)
     if not query.measures:
         return _listed(draft, query)
@@ -50,24 +50,25 @@ def _numbers(draft: SelectDraft, query: QueryPlan, network: SchemaNetwork) -> di
     """Returns the numbers of a plan by name: measures, parts in percent, or a measure and its change."""
     measure = query.measures[0]
     if query.whole is not None:
-        return {measure.name: _in_percent(measured(draft, measure), compose(query.whole, network).subquery())}
+        whole = compose(query.whole, network).subquery()
+        return {measure.name: _divide_in_percent(measured(draft, measure), whole)}
     if query.part:
         draft.optional = True
         only = exp.and_(*filters(draft, query.part))
-        return {measure.name: _in_percent(measured(draft, measure, only), measured(draft, measure))}
+        return {measure.name: _divide_in_percent(measured(draft, measure, only), measured(draft, measure))}
     if query.change is None:
         return {measure.name: measured(draft, measure) for measure in query.measures}
-    before, after = _compared_periods(draft, measure, query.change)
+    before, after = _measure_periods(draft, measure, query.change)
     change = exp.Sub(this=after, expression=before)
     return {
         f"{measure.name} {query.change.before}": before,
         f"{measure.name} {query.change.after}": after,
         "change": change,
-        "change (%)": _in_percent(exp.paren(change), before),
+        "change (%)": _divide_in_percent(exp.paren(change), before),
     }
 
 
-def _compared_periods(draft: SelectDraft, measure: plan.Measure, change: plan.Change) -> list[exp.Expr]:
+def _measure_periods(draft: SelectDraft, measure: plan.Measure, change: plan.Change) -> list[exp.Expr]:
     """Returns the measure of the earlier and of the later period."""
     column = draft.column(change.field)
     return [
@@ -76,7 +77,8 @@ def _compared_periods(draft: SelectDraft, measure: plan.Measure, change: plan.Ch
     ]
 
 
-def _in_percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+def _divide_in_percent(part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    """Returns a part in percent of the whole; NULL if that is zero."""
     return divided(exp.Mul(this=part, expression=exp.Literal.number("100.0")), whole)
 
 
@@ -137,7 +139,7 @@ def _medians(
     return select.limit(query.limit) if query.limit else select
 
 
-def _within_groups(query: QueryPlan, within: plan.Dimension, network: SchemaNetwork) -> exp.Select:
+def _rank_in_groups(query: QueryPlan, within: plan.Dimension, network: SchemaNetwork) -> exp.Select:
     """Returns the first rows or groups in each group of `within`, ties included."""
     every = compose(replace(query, within=None, limit=None), network)
     draft = draft_of(query, network)
@@ -251,7 +253,8 @@ def _orders(draft: SelectDraft, query: QueryPlan, numbers: Sequence[exp.Expr]) -
         return []
     order = query.order or plan.SortOrder(query.measures[0], descending=True)
     if isinstance(order.by, plan.Measure) and (query.part or query.change):
-        shown = numbers[-1] if query.part or (query.change and query.change.relative) else numbers[-2]
+        is_in_percent = query.change is None or query.change.relative
+        shown = numbers[-1 if is_in_percent else -2]
         return [exp.Ordered(this=shown.copy(), desc=order.descending, nulls_first=False)]
     return [_ordered(draft, order)]
 
