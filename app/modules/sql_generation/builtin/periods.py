@@ -109,9 +109,10 @@ def compare_periods(said: Sequence[DateRange], today: date) -> tuple[DateRange, 
     )
     tomorrow = today + timedelta(days=1)
     if not parts:
-        parts = [DateRange(_months_later(tomorrow, -12), tomorrow)]
+        parts = [_rolling(12, "month", today)]
     if len(parts) == 2 and parts[0].unit and parts[0].unit == parts[1].unit:
-        return one_of(parts).parts[0], parts[1]
+        before, after = one_of(parts).parts
+        return before, after
     (later,) = parts
     if later.start is None or later.start > today:
         raise ValueError

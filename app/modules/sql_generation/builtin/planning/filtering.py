@@ -21,7 +21,6 @@ from app.modules.sql_generation.builtin.question.units import converted, quantit
 from app.modules.sql_generation.builtin.question.words import words_of
 
 _DATES = ("date", "datetime")
-_NUMERIC = ("integer", "number")
 
 
 def is_birth(field: PlanColumn) -> bool:
@@ -174,7 +173,7 @@ class Filters(ValueResolver):
         if link.field is None:
             raise Beyond(plan.NOT_UNDERSTOOD)
         self._refuse_beyond_many(link.field, base)
-        number = link.field.type in _NUMERIC and not self.network.is_key(link.field)
+        number = link.field.type in measures.NUMERIC and not self.network.is_key(link.field)
         return plan.Missing(link.field, or_zero=number)
 
     def _none_of(self, table: str, base: str) -> plan.QueryCondition:
@@ -204,7 +203,8 @@ class Filters(ValueResolver):
         if len(columns) != 1 or columns[0].lead not in HAVING:
             return []
         field = self.field(columns[0], lambda link: link.is_column, base)
-        held = field.table == base and field.type not in _NUMERIC and self.network.column(field).nullable
+        is_number = field.type in measures.NUMERIC
+        held = field.table == base and not is_number and self.network.column(field).nullable
         return [plan.Missing(field, negated=True)] if held else []
 
     def _refuse_beyond_many(self, field: PlanColumn, base: str) -> None:

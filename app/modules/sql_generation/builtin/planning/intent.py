@@ -14,11 +14,7 @@ from app.modules.sql_generation.builtin.plan import (
 )
 from app.modules.sql_generation.builtin.planning.aggregating import AggregationPlanner
 from app.modules.sql_generation.builtin.planning.measures import is_quantity
-from app.modules.sql_generation.builtin.question.items import (
-    Calendar,
-    Revenue,
-    SchemaMention,
-)
+from app.modules.sql_generation.builtin.question.items import Calendar, Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.reading import POSSESSIVE
 from app.modules.sql_generation.builtin.question.roles import Measured, is_number, is_table
 

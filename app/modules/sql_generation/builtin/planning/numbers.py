@@ -36,7 +36,7 @@ class NumberResolver(Filters):
         if is_table(mention):
             return self._count(mention)
         field = self.field(mention, lambda link: link.is_column)
-        if field.type in ("integer", "number") and not self.network.is_key(field):
+        if field.type in measures.NUMERIC and not self.network.is_key(field):
             raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
         return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
 

@@ -9,6 +9,7 @@ from app.modules.database_connection.schema import ForeignKey, Schema, Table, Ta
 from app.modules.sql_generation.builtin.plan import Definition, PlanColumn
 from app.modules.sql_generation.builtin.question.units import unit_of_column
 from app.modules.sql_generation.builtin.question.words import (
+    GROUPING,
     ORDERING,
     SELLING,
     WORDS,
@@ -79,7 +80,6 @@ class LexiconEntry:
 _REPORTING = word_set(WORDS["reporting"])
 _PREPOSITIONS = word_set(WORDS["prepositions"])
 ANY_TABLE = frozenset(["data", "info", "table", "tbl", "tab", "list", "master", "dim", "fact", "record"])
-_GROUPING = frozenset(["per", "by", "each", "every"])
 _DOERS = {"written": ("writer", "author"), "sung": ("singer",), "taught": ("teacher",)}
 _PARTICLES = ("up", "out", "off")
 _IRREGULAR = {"birth": "born", "sale": "sold", "payment": "paid"}
@@ -227,7 +227,7 @@ class Lexicon:
 
     def _add_table(self, table: Table) -> None:
         phrase = words_of(table.name)
-        if _GROUPING.intersection(phrase[:-1]):
+        if GROUPING.intersection(phrase[:-1]):
             return  # "orders per country" is no table's name in a question
         self._add(phrase, LexiconEntry(table=table.name, score=EXACT_TABLE))
         if ORDERING.intersection(phrase) and len(phrase) == 1:

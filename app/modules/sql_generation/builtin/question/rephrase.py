@@ -6,7 +6,13 @@ from collections.abc import Set
 from app.modules.sql_generation.builtin.plan import Beyond
 from app.modules.sql_generation.builtin.question.lexicon import Lexicon
 from app.modules.sql_generation.builtin.question.rules import COMPARED, OF_GROUPS
-from app.modules.sql_generation.builtin.question.words import WORDS, tokenise, word_set, words_of
+from app.modules.sql_generation.builtin.question.words import (
+    GROUPING,
+    WORDS,
+    tokenise,
+    word_set,
+    words_of,
+)
 
 _SECOND = re.compile(
     r"(?P<first>[^?.!]+[?.!])\s*(?:please )?(?:list|give|show|return)\b(?P<columns>[^?.!]*)[?.!]*\s*",
@@ -57,7 +63,6 @@ _COUNTED = re.compile(
 )
 
 
-_GROUPING = word_set("by per each every")
 _RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
 _GROUPS = word_set("those ones them groups")
 _TOTALS = word_set("total sum number")
@@ -81,7 +86,7 @@ def _compare_groups(question: str, lexicon: Lexicon) -> str:
     if (compared := _COMPARED_LAST.search(question)) is None:
         return question
     words = question[: compared.start()].replace(",", " ,").split()
-    grouped = next((at for at, word in enumerate(words) if word.lower() in _GROUPING), len(words))
+    grouped = next((at for at, word in enumerate(words) if word.lower() in GROUPING), len(words))
     asked = words_of(" ".join(words[:grouped]))
     known = _RESTRICTED.union(asked)
     end = len(words)

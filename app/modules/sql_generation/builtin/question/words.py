@@ -31,6 +31,7 @@ QUOTED = "“”"
 REVENUE = frozenset({"revenue", "sale", "turnover", "spent", "spend", "spending"})
 SELLING = ("sold", "bought", "buy", "buying", "purchased", "ordered")
 ORDERING = frozenset({"order", "invoice", "sale", "purchase"})
+GROUPING = frozenset({"by", "per", "each", "every"})
 
 
 @dataclass(frozen=True, kw_only=True)
