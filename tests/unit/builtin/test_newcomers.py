@@ -133,6 +133,14 @@ QUESTIONS = {
 }
 
 
+def _assert_rows(script: str, question: str, gold: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(script)
+    answer = write(question, schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql), answer
+    assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+
+
 def test_a_question_in_everyday_words_gets_the_rows_it_asks_for() -> None:
     def check(question: str) -> None:
         answer = write(question, SCHEMA, previous=None, today=TODAY)
@@ -200,11 +208,7 @@ insert into rentals values (1, 1), (2, 1), (3, 3);
     ],
 )
 def test_names_of_tables_and_columns_are_read_as_people_say_them(question: str, gold: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(FILMS)
-    answer = write(question, schema_of(connection), previous=None, today=TODAY)
-    assert isinstance(answer, WrittenSql), answer
-    assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+    _assert_rows(FILMS, question, gold)
 
 
 def test_a_form_of_a_word_is_no_misspelling() -> None:
@@ -480,11 +484,7 @@ insert into races values (1, 1, '2025-01-01', 10, 'York'), (2, 1, '2025-06-01', 
     ],
 )
 def test_columns_that_are_called_as_words_or_parts_of_a_statement_are_read(question: str, gold: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(CLUBS)
-    answer = write(question, schema_of(connection), previous=None, today=TODAY)
-    assert isinstance(answer, WrittenSql), answer
-    assert sorted(rows(connection, answer.sql)) == sorted(rows(connection, gold)), answer.sql
+    _assert_rows(CLUBS, question, gold)
 
 
 def test_what_a_rate_or_a_gain_is_of_is_not_guessed() -> None:
