@@ -62,7 +62,7 @@ def read_rate(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Que
 
 
 def read_top_sellers(raws: Sequence[str], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
-    """Reads "top sellers" as the products that have the most, where there is a table of them."""
+    """Reads "top sellers" as the products that are sold most, where there is a table of them."""
     match raws:
         case ["top" | "best", "seller" | "sellers" as noun, *_]:
             said = 2
@@ -75,7 +75,7 @@ def read_top_sellers(raws: Sequence[str], lexicon: Lexicon) -> tuple[int, tuple[
     if not links:
         return None
     return said, (
-        Rank(True, about="rows"),
+        Rank(True, about="sales"),
         SchemaMention(text="products", links=links, plural=noun.endswith("s")),
     )
 
