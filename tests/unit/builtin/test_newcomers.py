@@ -484,13 +484,16 @@ insert into races values (1, 1, '2025-01-01', 10, 'York'), (2, 1, '2025-06-01', 
         ("team with the highest growth rate", "select * from teams where id = 2"),
         ("average growth rate of teams", "select 2.0"),
         ("new drivers per year", "select '2025', 1 union select '2026', 1"),
+        ("list new drivers by year", "select '2025', 1 union select '2026', 1"),
+        ("list the new teams since 2012", "select * from teams where id = 2"),
+        ("Which teams are new since 2012?", "select * from teams where id = 2"),
     ],
 )
 def test_columns_that_are_called_as_words_or_parts_of_a_statement_are_read(question: str, gold: str) -> None:
     _assert_rows(CLUBS, question, gold)
 
 
-def test_what_a_rate_or_a_gain_is_of_is_not_guessed() -> None:
+def test_what_a_rate_or_a_gain_is_of_and_who_is_new_by_an_event_is_not_guessed() -> None:
     connection = sqlite3.connect(":memory:")
     connection.executescript(CLUBS)
 
@@ -498,4 +501,16 @@ def test_what_a_rate_or_a_gain_is_of_is_not_guessed() -> None:
         with pytest.raises(Beyond):
             write(question, schema_of(connection), previous=None, today=TODAY)
 
-    assert_each(["win rate of teams", "fee rate", "games won in 2025", "York rate"], check)
+    assert_each(
+        [
+            "win rate of teams",
+            "fee rate",
+            "games won in 2025",
+            "York rate",
+            "list new drivers in 2026",
+            "please list all the new drivers of 2026",
+            "Who are the new drivers in 2026?",
+            "list drivers acquired in 2026",
+        ],
+        check,
+    )

@@ -237,7 +237,10 @@ class AggregationPlanner(RankingPlanner):
         return plan.Change(field, before, after, growth.relative, begins)
 
     def _newcomers(self, new: NewRows) -> plan.QueryPlan | None:
-        """Returns the number of rows by their first event; None if they have a date of their own."""
+        """Returns the number of rows by their first event; None if they have a date of their own.
+
+        Those without one are not listed, as `Beyond` says.
+        """
         roles = self.roles
         mention = roles.counted or next((one for one in roles.free if is_table(one)), None)
         if mention is None:
@@ -247,14 +250,17 @@ class AggregationPlanner(RankingPlanner):
         table = self.table(mention)
         if not (roles.times or any(isinstance(one, Calendar) for one in roles.grouped)):
             raise Beyond(f"I cannot tell since when {mention.text} are new: name a period, or by month.")
-        roles.counts, roles.counted, roles.free = (
-            True,
-            mention,
-            [one for one in roles.free if one is not mention],
-        )
         if new.won and not self.network.is_of_people(table):
             raise Beyond(f"I cannot tell what it means that {mention.text} were won or acquired.")
-        if not new.first and (known := self._dates_of(table)) and not is_birth(known):
+        known = None if new.first else self._dates_of(table)
+        has_date = known is not None and not is_birth(known)
+        if new.listed and not (roles.counts or roles.grouped or roles.rank):
+            if has_date:
+                return None
+            raise Beyond(f"I can count new {mention.text} by their first event, and not list them.")
+        roles.counts, roles.counted = True, mention
+        roles.free = [one for one in roles.free if one is not mention]
+        if has_date:
             return None
         if roles.measured or roles.rank:
             raise Beyond(f"I can count new {mention.text}, and nothing else of them.")

@@ -79,11 +79,13 @@ class Growth:
 @dataclass(frozen=True)
 class NewRows:
     """Words for rows that are new in a period. `first`: new by the first event that they have part in.
-    `won`: new only if they are people, as games and firms can be won otherwise.
+    `won`: new only if they are people, as games and firms can be won otherwise. `listed`: the words before
+    them ask which they are.
     """
 
     first: bool = False
     won: bool = False
+    listed: bool = False
 
 
 @dataclass(frozen=True)

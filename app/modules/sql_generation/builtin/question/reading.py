@@ -44,6 +44,7 @@ _ASKING_WHETHER = word_set("is are was were do does did have has")
 _RELATIVE = word_set("who that which whose with having have has in from")
 _PREDICATING = word_set("is are was were came come comes went go goes has have had made belong belongs")
 _EVERY = word_set("all every each")
+_LISTING = word_set("list which who")
 HAVING = word_set("with have has had having contain contains containing")
 INCLUDING = "including"
 _PASSED_OVER = word_set(WORDS["passed_over"])
@@ -136,8 +137,10 @@ class _Reading:
             return rule[0], (replace(kind, today=self._today),)
         if raws[0] == "first" and isinstance(self._last, said.Calendar):
             return 1, (said.NewRows(first=True),)  # by month of their first order
-        if length and isinstance(kind, said.NewRows):
-            return length, (mention,)  # a state that is called new
+        if rule and isinstance(kind, said.NewRows):
+            listed = any(token.raw in _LISTING for token in self._question[:at])
+            # with a length it is a state that is called new
+            return (length, (mention,)) if length else (rule[0], (replace(kind, listed=listed),))
         if tokens[0].kind == "quoted" or length > 1:
             return length, (mention,)
         if tokens[0].word == "name" and is_name_of_column(tokens[1:], self._lexicon):

@@ -70,8 +70,10 @@ _ONE_OF = re.compile(
 """Which of many is one: the verb says so."""
 _REQUEST = re.compile(
     r"(?:(?:please|pls|plz|kindly|can|could|would|you|i|we|want|need|like|to|d|let|s|hey|hi|hello|kai|,) )*"
-    r"(?:show|list|display|give|get|find|return|tell|see|print|fetch|retrieve)(?! rate)(?: (?:me|us))? "
+    r"(?:show|list(?!.* (?:new|acquired|won|gained|onboarded|first time) )|display|give|get|find|return|tell"
+    r"|see|print|fetch|retrieve)(?! rate)(?: (?:me|us))? "
 )
+"""Where rows are new, "list" stays: it tells that they are to be listed, not counted."""
 
 
 _DEVELOPS = (
