@@ -178,6 +178,11 @@ def test_negation_is_read_in_german_spanish_and_french(question: str, word: str)
     ]
 
 
+@pytest.mark.parametrize("part", ["without tax", "without shipping", "ohne Versand", "sin iva"])
+def test_an_amount_without_a_part_of_it_excludes_no_rows(part: str) -> None:
+    assert found(f"revenue {part}", "select sum(amount) from sales join shops on shops.id = shop") == []
+
+
 @pytest.mark.parametrize(
     "question", ["nicht in Norway", "no en Norway", "pas en Norway", "Norway ausgenommen"]
 )
