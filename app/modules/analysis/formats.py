@@ -41,6 +41,8 @@ _CURRENCIES = word_set("""
     aud brl cad chf cny czk dkk eur gbp hkd huf inr jpy krw mxn nok nzd pln sek sgd usd zar
 """)
 _PERCENT = frozenset({"percent", "percentage", "pct", "prozent", "porcentaje", "pourcentage"})
+_PERCENT_SIGN = "(%)"
+"""At the end of a column's name: its values are per cent, however small they are."""
 _SAYS_PERCENT = frozenset({"growth", "change", "margin", "discount", "wachstum", "marge", "rabatt", "margen"})
 _NO_MONEY = word_set("""
     rate ratio count number num share shares id rank change growth
@@ -179,6 +181,8 @@ def unit_of(name: str, values: Collection[Decimal] = ()) -> Unit | None:
     """
     words = title(name).split()
     is_small = bool(values) and all(abs(value) <= 1 for value in values)
+    if name.endswith(_PERCENT_SIGN):
+        return "percent"
     if _PERCENT & set(words):
         return None if is_small and any(values) else "percent"
     is_rate = bool(words) and words[-1] != "quote" and words[-1].endswith("quote")  # such as Retourenquote
@@ -197,7 +201,7 @@ def unit_of_column(name: str, values: Collection[Decimal], *, is_ratio: bool = F
 
     `is_ratio` says that the statement divides. A few of the values do not tell: an exchange rate may be 0.95.
     """
-    if all(0 <= value <= 1 for value in values):
+    if all(0 <= value <= 1 for value in values) and not name.endswith(_PERCENT_SIGN):
         has_parts = any(0 < value < 1 for value in values)
         if (is_ratio and is_part(name)) or (has_parts and is_share_of_one(name)):
             return "ratio"
@@ -213,7 +217,7 @@ def without_unit(name: str, unit: Unit | None) -> str:
         kept = [word for word in words if word.removesuffix("s").replace("euro", "eur") != unit.lower()]
         return " ".join(kept) or name
     is_said = words[-1] in _PERCENT and (is_part(words[-2]) or words[-2] in _SAYS_PERCENT)
-    return " ".join(words[:-1]) if is_said else name
+    return " ".join(words[:-1]) if is_said or words[-1] == _PERCENT_SIGN else name
 
 
 def decimals_of(name: str, values: Collection[Decimal]) -> int | None:

@@ -21,6 +21,16 @@ def test_a_rate_computed_as_a_part_is_per_cent() -> None:
     assert "**A** has the highest win rate: 12.5%." in text
 
 
+def test_a_sign_in_the_name_of_a_rate_stands_at_its_values() -> None:
+    sql = """SELECT shop, COUNT(paid) * 100.0 / NULLIF(COUNT(*), 0) AS "paid rate (%)" FROM t GROUP BY shop"""
+    columns = {"shop": "text", "paid rate (%)": "number"}
+    text = lead(sql, columns, [["A", 13.86], ["B", 4.0], ["C", 2.1]])
+    assert "**A** has the highest paid rate: 13.86%." in text
+    assert "(%)" not in text
+    small = lead(sql, columns, [["A", 0.8], ["B", 0.4], ["C", 0.2]])
+    assert "**A** has the highest paid rate: 0.8%." in small
+
+
 def test_a_german_quote_of_more_than_one_is_per_cent() -> None:
     sql = "SELECT shop, AVG(x) * 100 AS stornoquote FROM t GROUP BY shop"
     text = lead(sql, {"shop": "text", "stornoquote": "number"}, [["A", 12.5], ["B", 4.0], ["C", 2.1]])

@@ -139,6 +139,9 @@ def test_a_unit_is_shown_only_where_name_and_values_tell_it(
         ("rate_usd", ["0.95"], None),
         ("weight", ["0.95"], None),
         ("share", ["0.5", "-0.5"], "ratio"),
+        ("refund rate (%)", ["13.86", "0"], "percent"),
+        ("share of orders (%)", ["0.4", "0"], "percent"),
+        ("change (%)", ["-3", "0.5"], "percent"),
     ],
 )
 def test_a_column_named_as_a_share_holds_shares_if_all_values_are_of_one(

@@ -26,7 +26,7 @@ _ZERO = re.compile("0")
 _LARGEST = 20
 """Powers of ten up to which a number is divided without a loss."""
 _SMALLEST_SHARE = 0.0005
-_PERCENT_WORDS = ("percent", "percentage", "pct", "prozent", "porcentaje", "pourcentage")
+_PERCENT_WORDS = ("percent", "percentage", "pct", "prozent", "porcentaje", "pourcentage", "(%)")
 
 
 @dataclass(frozen=True, kw_only=True)
