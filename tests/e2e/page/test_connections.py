@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 
 def test_a_database_that_fails_says_why_and_one_that_works_is_scanned(page: Page, shop: str) -> None:
@@ -46,6 +46,25 @@ def test_a_database_gets_another_name_and_address(
     expect(page.locator(".table-names strong")).to_have_text(["measurements"])
     kept = api.get(f"/database-connections/{connection}").json()
     assert (kept["name"], kept["masked_url"]) == ("Weather", "many.db")
+
+
+def test_a_form_saves_the_version_that_it_was_opened_with(
+    page: Page, connection: str, api: httpx.Client
+) -> None:
+    where = f"/database-connections/{connection}"
+    held: list[Route] = []
+    page.route(f"**/api/v1{where}/tables?*", held.append)
+    with page.expect_request(f"**/api/v1{where}/tables?*"):
+        page.goto(f"/connections/{connection}")
+    page.get_by_role("button", name="More for Shop").click()
+    page.get_by_role("menuitem", name="Edit").click()
+    api.patch(where, json={"description": "Sales of 2024"}).raise_for_status()
+    held[0].continue_()  # the page reads the database again when it has the tables
+    expect(page.get_by_text("Sales of 2024")).to_be_visible()
+    page.get_by_role("textbox", name="Name").fill("My shop")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog").last).to_contain_text("Sales of 2024")
+    assert api.get(where).json()["name"] == "Shop"
 
 
 def test_tables_are_found_shown_and_described(page: Page, connection: str, api: httpx.Client) -> None:

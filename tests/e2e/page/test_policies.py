@@ -1,7 +1,7 @@
 """The policies of a database on its page: read, edited, checked, and a statement viewed as a person."""
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.e2e.page.test_reach import AXE, violations_in_light_and_dark
 
@@ -49,6 +49,22 @@ def test_policies_are_added_edited_checked_and_viewed_as_a_person(
     if AXE.is_file():
         assert violations_in_light_and_dark(page) == []
 
+    page.get_by_role("button", name="Edit as text").click()
+    text = dialog.get_by_label("Policies as JSON")
+    text.fill("null")
+    questions: list[str] = []
+
+    def dismiss(question: Dialog) -> None:
+        questions.append(question.message)
+        question.dismiss()
+
+    page.once("dialog", dismiss)
+    dialog.get_by_role("button", name="Save").click()
+    assert questions == ["End all policies? Everyone then sees what the database's account sees."]
+    assert api.get(where).json()["policies"]["default"] == "deny"
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
     # Another editor comes first: the reader sees both, and chooses.
     api.patch(where, json={"policies": {**held, "default": "deny", "trusted_views": []}}).raise_for_status()
     default = page.get_by_label("Tables that no policy names")
@@ -59,7 +75,6 @@ def test_policies_are_added_edited_checked_and_viewed_as_a_person(
     expect(default).to_have_value("deny")  # what holds, as the other is not saved
 
     page.get_by_role("button", name="Edit as text").click()
-    text = dialog.get_by_label("Policies as JSON")
     text.fill("{")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog.get_by_text("This is not JSON")).to_be_visible()

@@ -64,6 +64,9 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
     if (!confirm(policyTexts.sureRemove(policy.name))) return;
     void put({ ...present, policies: policies.filter((each) => each !== policy) });
   };
+  const end = () => {
+    if (confirm(policyTexts.sureEnd)) void put(null);
+  };
   if (problem) return <ProblemBox problem={problem} onRetry={load} />;
   if (held === null) return <p class="quiet">{texts.loading} …</p>;
   const actions = (
@@ -75,11 +78,7 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
         <Icon of={Braces} /> {policyTexts.asText}
       </button>
       {held.policies && (
-        <button
-          type="button"
-          class="button plain danger"
-          onClick={() => confirm(policyTexts.sureEnd) && void put(null)}
-        >
+        <button type="button" class="button plain danger" onClick={end}>
           {policyTexts.end}
         </button>
       )}
@@ -129,7 +128,11 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
       )}
       {editing === "text" && (
         <Dialog title={policyTexts.asText} onClose={() => edit(null)}>
-          <PolicyText policies={present} problem={refused} onSave={(changed) => void put(changed)} />
+          <PolicyText
+            policies={present}
+            problem={refused}
+            onSave={(changed) => (changed === null ? end() : void put(changed))}
+          />
         </Dialog>
       )}
       {editing !== null && editing !== "text" && (

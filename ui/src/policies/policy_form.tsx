@@ -6,7 +6,7 @@ import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
 import type { Policy } from "./policies_api";
 import { policyTexts } from "./texts";
-import { linesOf, linesOfAttributes, listOf, whenOf } from "./words";
+import { conditionsOf, linesOfAttributes, linesOfConditions, listOf, whenOf } from "./words";
 
 type TablePolicy = NonNullable<Policy["tables"]>[string];
 type Mask = NonNullable<TablePolicy["columns"]>[string];
@@ -135,17 +135,17 @@ export function PolicyForm({ policy, names, tables, problem, onSave }: Shown) {
 function draftsOf(policy: Policy | null): TableDraft[] {
   return Object.entries(policy?.tables ?? {}).map(([name, { rows, columns, hidden }]) => ({
     name,
-    rows: Array.isArray(rows) ? rows.join("\n") : (rows ?? ""),
+    rows: Array.isArray(rows) ? linesOfConditions(rows) : (rows ?? ""),
     columns: Object.entries(columns ?? {}),
     hidden: hidden ?? false,
   }));
 }
 
 function says({ rows, columns, hidden }: TableDraft): TablePolicy {
-  const lines = linesOf(rows);
-  const isAll = lines.length === 1 && lines[0] === "all";
+  const conditions = conditionsOf(rows);
+  const isAll = conditions.length === 1 && conditions[0] === "all";
   return {
-    ...(lines.length > 0 && { rows: isAll ? ("all" as const) : lines }),
+    ...(conditions.length > 0 && { rows: isAll ? ("all" as const) : conditions }),
     ...(columns.length > 0 && { columns: Object.fromEntries(columns) }),
     hidden,
   };

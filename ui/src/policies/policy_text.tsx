@@ -8,7 +8,8 @@ import { policyTexts } from "./texts";
 interface Shown {
   policies: PolicySet;
   problem: Problem | null;
-  onSave: (policies: PolicySet) => void;
+  /** Null: there are none any more. */
+  onSave: (policies: PolicySet | null) => void;
 }
 
 /** All policies as the text that the API takes. */
@@ -19,7 +20,7 @@ export function PolicyText({ policies, problem, onSave }: Shown) {
     event.preventDefault();
     try {
       setFault("");
-      onSave(JSON.parse(text) as PolicySet);
+      onSave(JSON.parse(text) as PolicySet | null);
     } catch (error) {
       setFault(`${policyTexts.notJson}${(error as Error).message}`);
     }

@@ -53,7 +53,7 @@ export const policyTexts: Translated<typeof english> = {
     table: "Tabelle",
     rows: "Zeilen",
     rowsHint:
-      "Eine Bedingung je Zeile, alle müssen gelten: region = {{ user.region }}. Das Wort all gibt alle Zeilen frei.",
+      "Eine Bedingung je Zeile, alle müssen gelten: region = {{ user.region }}. Eine Zeile, die mit einem Leerzeichen beginnt, setzt die darüber fort. Das Wort all gibt alle Zeilen frei.",
     columns: "Spalten",
     column: "Spalte",
     mask: "Anzeige",

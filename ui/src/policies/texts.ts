@@ -50,7 +50,8 @@ export const policyTexts = {
     always: "Its rows narrow those that other policies open",
     table: "Table",
     rows: "Rows",
-    rowsHint: "A condition a line, all must hold: region = {{ user.region }}. The word all opens every row.",
+    rowsHint:
+      "A condition a line, all must hold: region = {{ user.region }}. A line that begins with a blank continues the one above. The word all opens every row.",
     columns: "Columns",
     column: "Column",
     mask: "Shown",

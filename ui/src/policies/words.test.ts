@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { attributesOf, joinConditions, linesOf, linesOfAttributes, listOf, whenOf } from "./words";
+import {
+  attributesOf,
+  conditionsOf,
+  joinConditions,
+  linesOf,
+  linesOfAttributes,
+  linesOfConditions,
+  listOf,
+  whenOf,
+} from "./words";
 
 test("lists and lines have no empty parts", () => {
   expect(listOf(" seller, , manager,")).toEqual(["seller", "manager"]);
@@ -9,6 +18,13 @@ test("lists and lines have no empty parts", () => {
 test("conditions are joined so that each stays whole", () => {
   expect(joinConditions(["a = 1 OR b = 2"])).toBe("a = 1 OR b = 2");
   expect(joinConditions(["a = 1 OR b = 2", "c = 3"])).toBe("(a = 1 OR b = 2) AND (c = 3)");
+});
+
+test("a condition of several lines stays one", () => {
+  const conditions = ["a = 1 -- or none\n  AND\n\nb = 2", "c = 3", "d = 'x\n y'"];
+  expect(conditionsOf(linesOfConditions(conditions))).toEqual(conditions);
+  expect(conditionsOf("\n a = 1\n\nb = 2\n  OR c = 3\n \n")).toEqual(["a = 1", "b = 2\n OR c = 3"]);
+  expect(conditionsOf(" \n")).toEqual([]);
 });
 
 test("a repeated attribute has several values, and a line of another form none", () => {

@@ -16,6 +16,16 @@ export function linesOf(text: string): string[] {
   return text.split("\n").flatMap((each) => each.trim() || []);
 }
 
+/** Conditions as lines: a further line of one begins with a blank. */
+export function linesOfConditions(conditions: string[]): string {
+  return conditions.map((each) => each.replaceAll("\n", "\n ")).join("\n");
+}
+
+/** The conditions of lines, without empty ones. */
+export function conditionsOf(text: string): string[] {
+  return text.split(/\n(?! )/).flatMap((each) => each.replaceAll("\n ", "\n").trim() || []);
+}
+
 /** Attributes of lines `name=value`; a repeated name has several values. Null for a line of another form. */
 export function attributesOf(text: string): Record<string, string | string[]> | null {
   const found = new Map<string, string[]>();
