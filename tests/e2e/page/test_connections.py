@@ -53,7 +53,11 @@ def test_a_form_saves_the_version_that_it_was_opened_with(
 ) -> None:
     where = f"/database-connections/{connection}"
     held: list[Route] = []
-    page.route(f"**/api/v1{where}/tables?*", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(f"**/api/v1{where}/tables?*", hold)
     with page.expect_request(f"**/api/v1{where}/tables?*"):
         page.goto(f"/connections/{connection}")
     page.get_by_role("button", name="More for Shop").click()
