@@ -17,7 +17,6 @@ from app.modules.database_connection.engines.snowflake.catalog import (
     list_tables,
     schema_names,
 )
-from app.modules.database_connection.engines.snowflake.kind import PORT
 from app.modules.database_connection.engines.snowflake.session import (
     NO_ENCRYPTION,
     SnowflakeSession,
@@ -35,6 +34,7 @@ _SESSION: Mapping[str, str | int | bool] = {
     "CLIENT_TELEMETRY_ENABLED": False,
 }
 _CURE = "Register the database again with a role that may only SELECT (docs/security.md says how)."
+_HTTPS = 443
 _CONTEXT = "SELECT CURRENT_DATABASE(), CURRENT_WAREHOUSE()"
 
 
@@ -70,7 +70,7 @@ class SnowflakeDatabase:
         return self._without_secrets().render_as_string()
 
     def _without_secrets(self) -> URL:
-        port = None if self.port == PORT else self.port
+        port = None if self.port == _HTTPS else self.port
         return URL.create("snowflake", username=self.user, host=self.account, port=port, database=self.name)
 
     @property
