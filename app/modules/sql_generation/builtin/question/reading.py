@@ -130,17 +130,8 @@ class _Reading:
             plural=last.plural,
             owns=bool(words) and last.owns,
         )
-        kind = rule[1][0] if rule and rule[1] else None
-        if rule and isinstance(kind, said.Relation | said.Unrelated):
-            return rule
-        if rule and isinstance(kind, said.Growth):
-            return rule[0], (replace(kind, today=self._today),)
-        if raws[0] == "first" and isinstance(self._last, said.Calendar):
-            return 1, (said.NewRows(first=True),)  # by month of their first order
-        if rule and isinstance(kind, said.NewRows):
-            listed = any(token.raw in _LISTING for token in self._question[:at])
-            # with a length it is a state that is called new
-            return (length, (mention,)) if length else (rule[0], (replace(kind, listed=listed),))
+        if settled := self._settle(rule, at, (length, (mention,))):
+            return settled
         if tokens[0].kind == "quoted" or length > 1:
             return length, (mention,)
         if tokens[0].word == "name" and is_name_of_column(tokens[1:], self._lexicon):
@@ -170,6 +161,26 @@ class _Reading:
         if length:
             return length, (mention,)
         return self._unnamed(at, tokens, lead)
+
+    def _settle(
+        self,
+        rule: tuple[int, tuple[QuestionItem, ...]] | None,
+        at: int,
+        mentioned: tuple[int, tuple[QuestionItem, ...]],
+    ) -> tuple[int, tuple[QuestionItem, ...]] | None:
+        """Reads relations, growth and new rows, whatever the schema says of the words; None for others."""
+        kind = rule[1][0] if rule and rule[1] else None
+        if isinstance(kind, said.Relation | said.Unrelated):
+            return rule
+        if rule and isinstance(kind, said.Growth):
+            return rule[0], (replace(kind, today=self._today),)
+        if self._question[at].raw == "first" and isinstance(self._last, said.Calendar):
+            return 1, (said.NewRows(first=True),)  # by month of their first order
+        if rule and isinstance(kind, said.NewRows):
+            listed = any(token.raw in _LISTING for token in self._question[:at])
+            # with a length it is a state that is called new
+            return mentioned if mentioned[0] else (rule[0], (replace(kind, listed=listed),))
+        return None
 
     def _unnamed(self, at: int, tokens: Sequence[Token], lead: str) -> tuple[int, tuple[QuestionItem, ...]]:
         """Reads words that name nothing in the schema."""
