@@ -215,8 +215,8 @@ class Answer(Interpretation, StatementDetails, Offer, ResultHeader, Findings, Ef
     remembered: list[str] = Field(default_factory=list)
     """Ids of the facts that the model read with the question, at most ten. Empty if there are none."""
     context: UsedContext | None = None
-    """What the statement's author knew of the database: the model, or the verified example that is the
-    statement. Null for the user's own statement and the built-in writer's.
+    """What the model or the verified example knew of the database. Null for the user's own statement and the
+    built-in writer's.
     """
 
 

@@ -385,9 +385,7 @@ class Done(_Event, Effort, DatabaseCost):
     status: RunOutcome
     """Outcome of the run."""
     tokens_used: int
-    """Tokens of every model call of the run, including failed calls and the rolling summary. The title and
-    the memory of the conversation are written later and not included.
-    """
+    """Tokens of every model call of the run, including failed calls and the rolling summary."""
     cached_tokens: int | None = None
     """Of these, the prompts' tokens that the model's provider read from its cache, in the last attempt at the
     run. Null if the provider reports none.

@@ -4,9 +4,12 @@ Problems are references to shared responses, values that answers may have beside
 a stream is text.
 """
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 from fastapi import FastAPI
@@ -40,6 +43,7 @@ FAILED_RUN: dict[int | str, dict[str, Any]] = {
 }
 """Statuses of runs that have failed, beside those of problems that every route has."""
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n*-])")
+_STRING = re.compile(r'"[^"]*"')
 _CREDENTIALS: list[dict[str, list[str]]] = [{"HTTPBearer": []}, {"APIKeyHeader": []}]
 _LATER = (409, 429, 503)
 _STREAM = "text/event-stream"
@@ -115,9 +119,7 @@ def document(app: FastAPI, api: Api) -> JsonObject:
         found["components"]["responses"] = {name: shared[name] for name in shared if name in used}
     found["security"] = _CREDENTIALS
     _join_lines(found)
-    # Schemas of the same fields side by side: compressed, the document is a tenth smaller.
-    by_fields = sorted(schemas, key=lambda name: (sorted(schemas[name].get("properties", ())), name))
-    found["components"]["schemas"] = {name: schemas[name] for name in by_fields}
+    found["components"]["schemas"] = {name: schemas[name] for name in _similar_order(schemas)}
     return found
 
 
@@ -186,15 +188,24 @@ def _take_keys(found: JsonObject) -> None:
 
 
 def _share_parameters(found: JsonObject) -> None:
-    """Describe once what several routes take: a parameter of a name that is described alike."""
+    """Describe once what several operations take. Others of the same name have a number behind it."""
+    operations = [each for methods in found["paths"].values() for each in methods.values()]
+    uses = Counter(json.dumps(each) for operation in operations for each in operation.get("parameters", ()))
     shared: dict[str, JsonObject] = {}
-    for methods in found["paths"].values():
-        for operation in methods.values():
-            parameters = operation.get("parameters", [])
-            for place, parameter in enumerate(parameters):
-                name = parameter["name"]
-                if shared.setdefault(name, parameter) == parameter:
-                    parameters[place] = {"$ref": f"#/components/parameters/{name}"}
+    names: dict[str, str] = {}
+    for text, number in uses.most_common():
+        if number > 1:
+            parameter = json.loads(text)
+            others = sum(each["name"] == parameter["name"] for each in shared.values())
+            names[text] = f"{parameter['name']}_{others + 1}" if others else parameter["name"]
+            shared[names[text]] = parameter
+    for operation in operations:
+        if parameters := operation.get("parameters"):
+            texts = [json.dumps(each) for each in parameters]
+            operation["parameters"] = [
+                {"$ref": f"#/components/parameters/{names[text]}"} if text in names else each
+                for text, each in zip(texts, parameters, strict=True)
+            ]
     found["components"]["parameters"] = shared
 
 
@@ -253,10 +264,25 @@ def _objects(part: object) -> Iterator[JsonObject]:
             yield from _objects(each)
 
 
+def _similar_order(schemas: JsonObject) -> list[str]:
+    """Returns the names of the schemas, each behind those whose names and texts it shares: compressed, the
+    document is an eighth smaller than by name.
+    """
+    left = {name: {*_STRING.findall(json.dumps(schema))} for name, schema in sorted(schemas.items())}
+    order: dict[str, set[str]] = {}
+    while left:
+        near = set().union(*[*order.values()][-10:])
+        shares = {name: sum(map(len, texts & near)) / sqrt(1 + len(texts)) for name, texts in left.items()}
+        name = max(shares, key=lambda name: shares[name])
+        order[name] = left.pop(name)
+    return [*order]
+
+
 def _join_lines(found: JsonObject) -> None:
-    """Write each paragraph of a description in one line; docstrings are wrapped."""
+    """Write each paragraph of a description in one line, behind what it describes; docstrings are wrapped."""
     for each in _objects(found):
         if isinstance(text := each.get("description"), str):
+            del each["description"]
             each["description"] = _LINE_END.sub(" ", text)
 
 

@@ -104,14 +104,12 @@ class RunsQuery(ListQuery, MetadataQuery):
 async def ask_question(
     body: NewAsk, owner: Owner, answers: Service, wait: WantedWait, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Asks a question without a session and answers when it is answered. Needs scope `ask`.
+    """Asks a question without a session and waits for the answer as `Prefer: wait=N` says, 55 seconds by
+    default; then the answer is 202 with the run, and `Location` answers later. Needs scope `ask`.
 
-    It is waited for as `Prefer: wait=N` says, 55 seconds by default; then the answer is 202 with the run, and
-    `Location` answers later. Leaving cancels nothing. A failed run answers its problem with `session_id` and
-    `run_id`. Ask on in the session of the answer, by `POST /sessions/{session_id}/query`.
-
-    Answers 404 for an unknown database, and 422 (`database-unclear`) if there are several and none is named.
-    Every refusal of a question to a session holds here, too.
+    Leaving cancels nothing. A failed run answers its problem with `session_id` and `run_id`. Ask on by `POST
+    /sessions/{session_id}/query`. Answers 404 for an unknown database, 422 (`database-unclear`) if there are
+    several and none is named, and refuses what a session refuses.
     """
     _, run = await _ask(answers, owner, body, idempotency_key)
     return await _answered(answers, run, wait, body.rows)
@@ -204,8 +202,7 @@ async def list_session_runs(
 ) -> PageOf[RunBody]:
     """Lists the runs of a session, by default newest first. Needs scope `read`. The filters combine.
 
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one. A page of queued or running
-    runs may have fewer than `limit` before that.
+    A page of queued or running runs may have fewer than `limit` before that.
     """
     return await _page(answers, owner, session_id, query)
 

@@ -73,10 +73,7 @@ async def create_board(body: NewBoard, owner: Owner, boards: Service) -> BoardBo
 async def list_boards(
     query: Annotated[BoardsQuery, Query()], owner: Owner, boards: Service
 ) -> PageOf[BoardBody]:
-    """Lists the caller's boards without their pins, by default last changed first. Needs scope `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
-    """
+    """Lists the caller's boards without their pins, by default last changed first. Needs scope `read`."""
     found = await boards.repository.page(owner, query.wanted())
     return query.page_of([BoardBody.model_validate(each) for each in found.items], found)
 
@@ -113,12 +110,11 @@ async def delete_board(board_id: BoardId, owner: Owner, boards: Service) -> None
     dependencies=[ASK],
 )
 async def refresh_board(board_id: BoardId, owner: Owner, boards: Service) -> BoardWithPins:
-    """Begins to run the statements of all pins again, each under the same guard and limits as any other and
-    without a model, at most four at a time. Needs scope `ask`.
+    """Begins to run the statements of all pins again, each under the same guard and limits and without a
+    model, at most four at a time. Needs scope `ask`.
 
-    Answers 202 at once, with pins in state `running`: get the board again until none is. A pin that is being
-    refreshed already is not begun twice. A pin that fails keeps its last good rows, and `failure` names the
-    cure.
+    Answers 202 at once, with pins in state `running`: get the board again until none is. A pin that fails
+    keeps its last good rows, and `failure` names the cure.
     """
     return BoardWithPins.of(await boards.refresh(owner, board_id))
 
@@ -132,9 +128,9 @@ async def refresh_board(board_id: BoardId, owner: Owner, boards: Service) -> Boa
 async def pin_answer(board_id: BoardId, body: NewPinBody, owner: Owner, boards: Service) -> PinBody:
     """Pins an answer of the caller: its question, SQL, connection, chart and rows. Needs scope `ask`.
 
-    The pin stays if the session is deleted. If the answer's rows are no longer stored, its statement runs.
-    Answers 404 for an unknown answer or a connection that the caller may not use, 422 (`nothing-to-pin`) for
-    an answer without SQL and rows, and 422 (`too-many-pins`) if the board has 30.
+    If the answer's rows are no longer stored, its statement runs. Answers 404 for an unknown answer or a
+    connection that the caller may not use, 422 (`nothing-to-pin`) for an answer without SQL and rows, and 422
+    (`too-many-pins`) if the board has 30.
     """
     return PinBody.of(await boards.pin(owner, board_id, body.new()))
 
@@ -151,9 +147,9 @@ async def change_pin(
 ) -> PinBody:
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
-    `message_id` replaces question, SQL, connection and rows by those of another answer of the caller: so a
-    pin is repaired. It answers as pinning does. A `chart_choice` is drawn from all rows of the pin, again
-    with every refresh; if the rows do not allow it, the answer is 422 (`chart-choice`, with the reason).
+    `message_id` replaces question, SQL, connection and rows by those of another answer of the caller, and
+    answers as pinning does. Answers 422 (`chart-choice`, with the reason) if the rows do not allow a
+    `chart_choice`.
     """
     changes = body.model_dump(exclude_unset=True)
     return PinBody.of(await boards.change_pin(owner, board_id, pin_id, changes=changes))
@@ -230,8 +226,7 @@ async def read_pin_rows(
 ) -> RowsPage:
     """Returns a page of the last rows. Needs scope `read`. No statement runs.
 
-    A refresh between two pages may replace the rows; the cursor then leads into the new ones. Answers 404 if
-    the pin has no rows yet.
+    A refresh between two pages may replace the rows. Answers 404 if the pin has no rows yet.
     """
     result, rows, next_cursor = await boards.rows(
         owner, board_id, pin_id, limit=query.limit, cursor=query.cursor

@@ -102,7 +102,7 @@ class PinChange(Body):
     """The new height in rows."""
     period_by: Annotated[Text, Field(max_length=500)] | None = None
     """One of the `choices` of its `period`: the time column by which it takes a period from the next refresh
-    on. Null removes the choice, and a name that is none of them has no effect.
+    on. Null removes the choice.
     """
 
     _given = field_validator("title", "message_id", "width", "height", mode="before")(not_null)
@@ -166,8 +166,8 @@ class PinBody(VersionedBody):
     chart_choice: ChartChoice | None
     """What is chosen of the chart. Null for the chart as it was proposed."""
     chosen_chart: dict[str, JsonValue] | None
-    """A Vega-Lite specification of the chosen chart, made from all rows with every refresh and shown in place
-    of `chart`. Null without a choice, and if the rows do not allow it.
+    """The chosen chart, as a Vega-Lite specification, in place of `chart`. Null without a choice, and if the
+    rows do not allow it.
     """
     chart_refusal: str | None
     """Why the choice cannot be drawn, so that `chart` is shown. Null if it can."""
@@ -176,9 +176,9 @@ class PinBody(VersionedBody):
     height: int
     """Rows of the grid that the pin takes."""
     state: PinState
-    """`current`, or `stale` if the rows are older than the board allows or there are none; `running` while
-    the statement runs or waits for others; `failed` if the latest refresh failed; `connection_gone` if the
-    connection was deleted; `no_right` if the owner of the pin may not use it any more.
+    """`stale`: the rows are older than the board allows, or there are none. `running`: the statement runs or
+    waits. `failed`: see `failure`. `connection_gone`: the connection was deleted. `no_right`: the owner of
+    the pin may not use it any more.
     """
     failure: PinFailureBody | None
     """Why the latest refresh failed. Null if it did not."""

@@ -55,8 +55,7 @@ async def list_comments(
 ) -> PageOf[CommentBody]:
     """Lists the comments on a thing, by default oldest first. Needs scope `read`.
 
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 404 for a thing that
-    the caller may not see.
+    Answers 404 for a thing that the caller may not see.
     """
     found = await comments.page(reader, query.where(), query.wanted())
     response.headers["Cache-Control"] = "private, no-cache"  # a browser then looks for changes by itself

@@ -112,9 +112,8 @@ async def list_examples(
 ) -> PageOf[ExampleBody]:
     """Lists the caller's examples, or those of one connection. Needs scope `read`.
 
-    By default oldest first; with `q` the best matches first, at most 250. Only the owner of a connection
-    sees examples that are not verified; `status=proposed` lists those that wait for a review. Send
-    `next_cursor` as `cursor` for the next page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250. Only the owner of a connection sees
+    examples that are not verified; `status=proposed` lists those that wait for a review.
     """
     found = await _listed(store, store.examples, owner, wanted)
     return wanted.page_of(await _bodies(store, found.items), found)
@@ -194,11 +193,9 @@ async def delete_example(example_id: ExampleId, owner: Owner, store: Store) -> N
     dependencies=[MANAGE, located("/glossary/{id}")],
 )
 async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
-    """Stores a business term with its meaning. Needs scope `manage`; owner of the connection only (else
-    403).
+    """Stores a business term with its meaning. Needs scope `manage`; owner of the connection only (else 403).
 
-    The model reads the term when it occurs in a conversation. The `sql` expression is not checked. Every
-    call adds another entry, also for the same term.
+    The model reads the term when it occurs in a conversation. The `sql` expression is not checked.
     """
     added = await store.add_term(owner, body.db_connection_id, body.term, meaning=body.meaning, sql=body.sql)
     return TermBody.model_validate(added)
@@ -208,8 +205,7 @@ async def add_term(body: NewTerm, owner: Owner, store: Store) -> TermBody:
 async def list_terms(wanted: Wanted, owner: Owner, store: Store) -> PageOf[TermBody]:
     """Lists the caller's terms, or those of one connection. Needs scope `read`.
 
-    By default oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as
-    `cursor` for the next page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250.
     """
     found = await _listed(store, store.terms, owner, wanted)
     return wanted.page_of([TermBody.model_validate(each) for each in found.items], found)
@@ -252,11 +248,11 @@ async def delete_term(term_id: TermId, owner: Owner, store: Store) -> None:
     dependencies=[MANAGE, located("/instructions/{id}")],
 )
 async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> InstructionBody:
-    """Stores a rule that the model follows when it writes SQL. Needs scope `manage`; owner of the
-    connection only (else 403).
+    """Stores a rule that the model follows when it writes SQL. Needs scope `manage`; owner of the connection
+    only (else 403).
 
-    A `scope` must name a scanned table (else 422 `scope-unknown`). May wait for the first scan of the
-    database, and answers 503 (`database-unavailable`) if that fails.
+    A `scope` must name a scanned table (else 422 `scope-unknown`). Answers 503 (`database-unavailable`) if
+    the database cannot be scanned for it.
     """
     added = await store.add_instruction(owner, body.db_connection_id, body.text, scope=body.scope)
     return InstructionBody.model_validate(added)
@@ -266,8 +262,7 @@ async def add_instruction(body: NewInstruction, owner: Owner, store: Store) -> I
 async def list_instructions(wanted: Wanted, owner: Owner, store: Store) -> PageOf[InstructionBody]:
     """Lists the caller's instructions, or those of one connection. Needs scope `read`.
 
-    By default oldest first; with `q` the best matches first, at most 250. Send `next_cursor` as
-    `cursor` for the next page; it is null on the last one.
+    By default oldest first; with `q` the best matches first, at most 250.
     """
     found = await _listed(store, store.instructions, owner, wanted)
     return wanted.page_of([InstructionBody.model_validate(each) for each in found.items], found)

@@ -201,8 +201,9 @@ class ExampleBody(_Entry):
     uses: int
     """Answers that it gave, or that a model wrote with it in sight."""
     fault: str | None
-    """Why its statement would not run on the schema as scanned last, and the cure. An example with a fault is
-    not used. Null if it would run, or if the database was never scanned."""
+    """Why its statement would not run on the schema as scanned last, and the cure; then it is not used. Null
+    if it would, or without a scan.
+    """
 
 
 class ExampleRunBody(ResponseBody):

@@ -105,8 +105,8 @@ async def export_knowledge(wanted: Annotated[ExportQuery, Query()], owner: Owner
     """Returns a file with the verified examples, the glossary, the instructions, at most a thousand of each,
     and the descriptions and units of tables and columns. Needs scope `read`.
 
-    Hidden columns are left out. In CSV, text that a spreadsheet would run as a formula has an apostrophe
-    before it, which an import takes off again.
+    In CSV, text that a spreadsheet would run as a formula has an apostrophe before it, which an import takes
+    off again.
     """
     text = await files.export(owner, wanted.db_connection_id, wanted.format)
     name = f'attachment; filename="knowledge.{_ENDINGS[wanted.format]}"'
@@ -120,9 +120,7 @@ async def import_knowledge(body: KnowledgeImport, owner: Owner, files: Files) ->
     403).
 
     While a line is refused, nothing is stored. Nothing is ever deleted, and an empty cell changes nothing.
-    Entries are matched by their names; case and blanks of terms, questions and instructions do not count.
-    The SQL of an example must pass the guard and name existing tables and columns. Answers 422
-    `file-not-knowledge` for a file without entries.
+    Answers 422 `file-not-knowledge` for a file without entries.
     """
     entries = await files.load(
         owner, body.db_connection_id, body.text, file_format=body.format, dry_run=body.dry_run

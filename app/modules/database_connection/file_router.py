@@ -70,10 +70,9 @@ async def upload_file(
     """Reads a CSV, Excel or Parquet file into a database of the caller, who alone sees it, and answers with
     the types that were inferred from all cells, with samples. Needs scope `manage`.
 
-    The body is the file itself. Types are corrected by `PATCH .../file`. Cells that do not fit a type become
-    NULL and are counted in `not_fitting`. If the upload is interrupted, nothing is left of it. Deleting the
-    connection deletes the file. Answers 413 above `KAI_UPLOADS__MAX_BYTES`, 422 (`file-not-readable`) with
-    the reason and the cure, 429 (`upload-quota`, `upload-under-way`), 403 (`uploads-off`).
+    The body is the file itself. Types are corrected by `PATCH .../file`. Answers 413 above
+    `KAI_UPLOADS__MAX_BYTES`, 422 (`file-not-readable`) with the reason and the cure, 429 (`upload-quota`,
+    `upload-under-way`), 403 (`uploads-off`).
     """
     connection, reading = await service.create(
         owner, file_name, _content(request), name=name, is_abandoned=request.is_disconnected

@@ -62,10 +62,9 @@ TableName = Annotated[str, Path(description="Name of the table, as the list of t
 async def register_connection(body: NewConnection, owner: Owner, service: Service) -> ConnectionBody:
     """Tests the database with a read-only session and stores its URL encrypted. Needs scope `manage`.
 
-    The schema is scanned when the first question needs it, or on request. Every call registers another
-    connection. Answers 422 if the URL is not supported (`database-url-not-supported`), if no session can be
-    opened or a pattern of `schemas` fits none (`database-unreachable`), or if its account may not take one
-    of the roles (`database-roles-refused`).
+    The schema is scanned when the first question needs it, or on request. Answers 422 if the URL is not
+    supported (`database-url-not-supported`), if no session can be opened or a pattern of `schemas` fits none
+    (`database-unreachable`), or if its account may not take one of the roles (`database-roles-refused`).
     """
     url = body.url.get_secret_value()
     roles = None if body.roles is None else body.roles.to_roles()
@@ -97,10 +96,7 @@ async def test_database_steps(body: ConnectionTest, owner: Owner, service: Servi
     """Tests what registering tests, one step after another, and says of each whether it passed. Stores
     nothing. Needs scope `manage`. With `db_connection_id`, owner only (else 403).
 
-    The steps of a server are `address` (the URL is understood), `name` (its host is known and may be
-    connected to), `port`, `encryption`, `sign_in`, `list` and `read`; those of a file `address`, `open`,
-    `list` and `read`. The first that fails says why and what helps; those behind it are `skipped`. No text
-    repeats a password.
+    The first that fails says why and what helps; those behind it are `skipped`. No text repeats a password.
     """
     steps = await service.test_steps(owner, body.url.get_secret_value(), body.db_connection_id)
     return ConnectionStepsBody(
@@ -113,10 +109,8 @@ async def test_database_steps(body: ConnectionTest, owner: Owner, service: Servi
 async def list_connections(
     query: Annotated[ConnectionsQuery, Query()], owner: Owner, service: Service
 ) -> PageOf[ConnectionBody]:
-    """Lists the caller's connections and those shared with all users, by default oldest first. Needs
-    scope `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """Lists the caller's connections and those shared with all users, by default oldest first. Needs scope
+    `read`.
     """
     found = await service.repository.page(owner, query.wanted())
     return query.page_of([ConnectionBody.model_validate(each) for each in found.items], found)
@@ -138,17 +132,14 @@ async def change_connection(
     """Changes a connection: all of the fields, or none if one is refused. Needs scope `manage`; owner only
     (else 403).
 
-    A new `url` is tested before it replaces the old one, and a scan of it starts; what users have written of
-    tables and columns of the same names is kept. Questions wait for its tables. A password is never returned,
-    and never sent to another server than the one it was given for. Answers 422 as registering does, and for a
-    database of another dialect.
+    A new `url` is tested before it replaces the old one, and a scan of it starts, as with `schemas`; what
+    users have written of tables and columns of the same names is kept. A password is never returned, and
+    never sent to another server than the one it was given for. Answers 422 as registering does, for a
+    database of another dialect, and for `roles` of a connection that was registered without
+    (`database-roles-refused`).
 
-    Other users can ask about a shared connection and read its schema, glossary, instructions and verified
-    examples. Their sessions on one that is private again take no more questions (409 `connection-gone`).
-
-    With `schemas` a scan of these starts, and tables of the others are forgotten. `roles` count from the next
-    statement on; answers 422 (`database-roles-refused`) if the connection was registered without roles, or
-    its account may not take one of them.
+    All users can ask about a shared connection. Their sessions on one that is private again take no more
+    questions (409 `connection-gone`).
     """
     url = None if body.url is None else body.url.get_secret_value()
     return ConnectionBody.model_validate(await service.change(owner, db_connection_id, body.edit(), url=url))
@@ -179,11 +170,9 @@ async def start_scan(db_connection_id: ConnectionId, owner: Owner, service: Serv
     """Starts to read the tables, keys and column values in the background. Needs scope `manage`; owner only
     (else 403).
 
-    Answers 202 with the progress; a second request joins the running scan. Descriptions of tables are kept.
-    Values are read of tables that questions need first, then of those that no scan has read, the most used
-    first.
-    Questions use the previous scan until the new one has found the tables. Answers 503
-    (`database-unavailable`) if the stored URL cannot be used.
+    Answers 202 with the progress; a second request joins the running scan. Questions use the previous scan
+    until the new one has found the tables. Answers 503 (`database-unavailable`) if the stored URL cannot be
+    used.
     """
     return ScanBody.model_validate(await service.start_scan(owner, db_connection_id))
 
@@ -226,10 +215,8 @@ async def list_schemas(db_connection_id: ConnectionId, owner: Owner, service: Se
 async def list_tables(
     db_connection_id: ConnectionId, page: PageParameters, owner: Owner, service: Service
 ) -> PageOf[TableBody]:
-    """Lists the tables and views that the latest scan found, by name, with columns, keys and value
-    profiles. Needs scope `read`. The list is empty before the first scan.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """Lists the tables and views that the latest scan found, by name, with columns, keys and value profiles.
+    Needs scope `read`. The list is empty before the first scan.
     """
     tables, next_cursor = await service.editable_tables(
         owner, db_connection_id, page.limit, cursor=page.cursor
@@ -247,9 +234,8 @@ async def sample_table(
 ) -> SampleBody:
     """Runs a read-only query for the first 20 rows of a table, in no particular order. Needs scope `read`.
 
-    The query passes the same guard and limits as every statement and is recorded. Waits for the first scan
-    if there was none. Answers 404 for an unknown table, 422 (`statement-failed`) and 503
-    (`database-unavailable`).
+    Waits for the first scan if there was none. Answers 404 for an unknown table, 422 (`statement-failed`) and
+    503 (`database-unavailable`).
     """
     result = await service.sample(owner, db_connection_id, table_name)
     return SampleBody(
@@ -268,9 +254,8 @@ async def inspect_statement(
     db_connection_id: ConnectionId, body: NewStatement, owner: Owner, service: Service
 ) -> InspectedStatementBody:
     """Checks a statement with the guard and returns it formatted, with the tables and columns it reads and
-    what each of its queries does: sources, joins, filters, groupings, columns, order. Needs scope `ask` and
-    counts as a question. The description is read from the statement's tree; no model takes part. Nothing
-    runs in the database, except that the first call may wait for the first scan.
+    what each of its queries does. Needs scope `ask` and counts as a question. No model takes part, and
+    nothing runs in the database, except that the first call may wait for the first scan.
 
     Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement.
     """
@@ -288,9 +273,8 @@ async def count_steps_of_statement(
     """Counts the rows of each source, after each join, after WHERE and after the groups. Needs scope `ask`
     and counts as a question.
 
-    Each count is a statement of its own, made from the statement's tree, under the same guard and limits; all
-    together take at most 30 seconds. The data may have changed since an answer was given. Answers 422
-    (`statement-failed`, with the reason) if the guard refuses the statement, and 503
+    Each count is a statement of its own under the same guard and limits; all together take at most 30
+    seconds. Answers 422 (`statement-failed`, with the reason) if the guard refuses the statement, and 503
     (`database-unavailable`).
     """
     return StepCountsBody.model_validate(await count_steps(service, owner, db_connection_id, sql=body.sql))
@@ -308,8 +292,7 @@ async def describe_table(
     owner only (else 403). Answers 404 if the latest scan found no table or column of this name.
 
     A hidden column is in no prompt, and statements, also those that people write, run as if the table had no
-    such column. Texts that people have written may still name it. A view that selects it has a column of its
-    own.
+    such column.
     """
     table = await service.describe_table(
         owner, db_connection_id, table_name, description=body.description, columns=body.edits()

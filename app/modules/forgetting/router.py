@@ -45,10 +45,9 @@ async def forget_memory(owner: Owner, service: Forgetting) -> ForgottenBody:
 async def forget_everything(caller: CurrentCaller, service: Forgetting) -> ForgottenBody:
     """Deletes the caller's sessions with all that belongs to them, their boards, everything that memory
     holds, and the items that LangGraph's clients keep. A caller who may manage databases also loses their
-    database connections, examples (verified ones, too), glossary, instructions and rules. Needs scope `ask`.
-    Cannot be undone; can be repeated.
+    connections, examples, glossary, instructions and rules. Needs scope `ask`. Cannot be undone; can be
+    repeated.
 
-    API keys, the counts of used tokens and the audit log stay. `not_confirmed` names what is not deleted
-    yet.
+    API keys, the counts of used tokens and the audit log stay. `not_confirmed` names what is not deleted yet.
     """
     return ForgottenBody.of(await service.forget_everything(caller))

@@ -58,10 +58,10 @@ async def generate_sql(body: SqlRequest, owner: Owner, generation: Generation) -
     """Writes SQL for a question as a session would, without one: nothing is stored. Needs scope `ask` and
     counts as a question.
 
-    The statement passes the same guard and checks as that of an answer, and is repaired at most once. One
-    that still fails is returned with `valid: false` and the reason in `warnings`. With `run` it is run
-    read-only under the usual limits. Answers 404 for an unknown connection, and without a model or agent mode
-    (`generating-off`); 429 for a quota or a full queue; 503 if the database or the model is unavailable.
+    A statement that fails its checks after a repair is returned with `valid: false` and the reason in
+    `warnings`. With `run` it is run read-only under the usual limits. Answers 404 for an unknown connection,
+    and without a model or agent mode (`generating-off`); 429 for a quota or a full queue; 503 if the database
+    or the model is unavailable.
     """
     generated = await generation.generate(owner, body.db_connection_id, body.query, runs=body.run)
     return GeneratedSqlBody.model_validate(generated)
@@ -79,10 +79,9 @@ async def generate_documentation(
     """Begins a run that documents a database in a session of its own. Needs scope `ask` and counts as a
     question.
 
-    The answer is Markdown: for each table its purpose, columns, keys, joins and quality notes. Every figure
-    was counted by `profile_table` or `check_data`; the stream has these calls, and `progress` of the whole.
-    For more than 20 tables, or a third of what is left of the day's tokens, the run ends with a question
-    back that shows the estimate: ask its option in the session to go on, or send `accept_estimate`.
+    The answer is Markdown: for each table its purpose, columns, keys, joins and quality notes, with counted
+    figures. A large run ends with a question back that shows the estimate: ask its option in the session to
+    go on, or send `accept_estimate`.
 
     Answers 404 for an unknown connection, and without a model or agent mode (`generating-off`); 422 for
     unknown tables (`tables-unknown`) or more than 200 (`too-many-tables`).

@@ -124,10 +124,8 @@ async def create_key(body: NewApiKey, caller: CurrentCaller, keys: Keys) -> NewA
 
 @router.get("/api-keys", summary="List API keys", dependencies=[ADMIN])
 async def list_keys(query: Annotated[CreatedQuery, Query()], keys: Keys) -> PageOf[ApiKeyBody]:
-    """Lists the keys of all owners, by default newest first, including revoked and expired ones. Needs
-    scope `admin`. The answer holds no secret.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
+    """Lists the keys of all owners, by default newest first, including revoked and expired ones. Needs scope
+    `admin`. The answer holds no secret.
     """
     found = await keys.page(query.wanted())
     return query.page_of([ApiKeyBody.model_validate(key) for key in found.items], found)

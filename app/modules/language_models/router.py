@@ -17,9 +17,8 @@ router = Router(tags=["models"])
 async def list_models(request: Request, page: PageParameters) -> ModelPage:
     """Lists the models that tasks use, then the others that the service lists. Needs scope `read`.
 
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one. If the service does not
-    answer within a few seconds, `problem` says so, and only models of tasks are listed. Answers 404 if no
-    model is configured: then `GET /capabilities` says why.
+    If the service does not answer within a few seconds, `problem` says so, and only models of tasks are
+    listed. Answers 404 if no model is configured: then `GET /capabilities` says why.
     """
     overview: ModelOverview | None = request.app.state.services.overview
     if overview is None:

@@ -48,7 +48,7 @@ async def approve_tool(
     Needs scope `admin`.
 
     Answers 404 for an unknown server or tool, and 409 (`mcp-tool-changed`) if the fingerprint is no longer
-    that of the tool. Can be repeated. Other processes know of it within 15 seconds.
+    that of the tool. Other processes know of it within 15 seconds.
     """
     return McpToolBody.of(await servers.get(name).approve(tool, body.fingerprint, by=owner))
 

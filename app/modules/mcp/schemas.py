@@ -34,8 +34,8 @@ class McpToolBody(ResponseBody):
     name: str
     """Name of the tool."""
     state: ToolState
-    """`approved`: investigations may offer it, and each call asks. `new`: it waits for an administrator.
-    `changed`: it differs from what was approved, so it is not offered. `unusable`: see `fault`.
+    """`approved`: investigations may offer it. `new`: it waits for an administrator. `changed`: it differs
+    from what was approved. `unusable`: see `fault`.
     """
     fault: str | None
     """Why it cannot be used. Null if it can."""

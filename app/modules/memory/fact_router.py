@@ -84,8 +84,7 @@ async def list_facts(
 ) -> PageOf[FactBody]:
     """Lists the caller's facts, and the shared ones of connections that they may ask. Needs scope `read`.
 
-    By default latest change first; with `q` the best matches first, at most 250. Send `next_cursor` as
-    `cursor` for the next page; it is null on the last one.
+    By default latest change first; with `q` the best matches first, at most 250.
     """
     chosen = FactFilter(
         scope=wanted.scope,
@@ -112,13 +111,11 @@ async def add_fact(body: NewFactBody, response: Response, caller: CurrentCaller,
     """Remembers a sentence. Needs scope `ask`; for a shared fact `manage`, and only the owner of the
     connection (else 403).
 
-    With `message_id` the fact names the caller's message that it comes from, and takes its session from
-    there, and a fact of a workspace its connection.
-
-    The same text in the same scope, case and blanks aside, is the same fact (200). Credentials are refused
-    (422 `fact-refused`); what reads like an instruction to KAI needs `confirm` (409
-    `fact-needs-confirmation`). A full scope drops its least used fact, if it was not used for 90 days, and
-    else answers 409 `facts-full`. `near` are facts that it perhaps replaces.
+    With `message_id` the fact names the caller's message that it comes from, with its session and connection.
+    The same text in the same scope is the same fact (200). Credentials are refused (422 `fact-refused`); what
+    reads like an instruction to KAI needs `confirm` (409 `fact-needs-confirmation`). A full scope drops its
+    least used fact, if it was not used for 90 days, and else answers 409 `facts-full`. `near` are facts that
+    it perhaps replaces.
     """
     _check_scope(caller, body.scope)
     new = NewFact(
@@ -196,9 +193,9 @@ async def import_fact_list(body: FactImport, caller: CurrentCaller, facts: Servi
     """Remembers the facts of an export, or the items of Markdown lists. Needs scope `ask`; for shared facts
     `manage`.
 
-    Each is checked as a new fact, and those that are refused are listed with the reason; the others are
-    kept. The same import twice changes nothing. An unknown `db_connection_id` of the import
-    itself answers 404, and more than a thousand facts and items together 422 `too-many-facts`.
+    Each is checked as a new fact; those that are refused are listed with the reason, the others are kept. An
+    unknown `db_connection_id` answers 404, and more than a thousand facts and items together 422
+    `too-many-facts`.
     """
     return await import_facts(facts, caller, body)
 

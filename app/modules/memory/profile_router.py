@@ -57,8 +57,8 @@ async def change_consent(body: ConsentChange, owner: Owner, profiles: Service) -
     """Gives or withdraws the caller's consent. Needs scope `ask`.
 
     With consent, KAI reads what the caller says of themselves from their questions, and answers in new
-    sessions as they like it. Without it, what is kept is neither changed nor used; DELETE forgets it.
-    Answers 403 `profiles-off` if this KAI keeps no profiles. Can be repeated.
+    sessions as they like it. Without it, what is kept is neither changed nor used. Answers 403 `profiles-off`
+    if this KAI keeps no profiles.
     """
     return _body(await profiles.consent(owner, given=body.consent), profiles)
 
@@ -87,10 +87,9 @@ async def change_attribute(
     """Adds and removes items of an attribute, or replaces all. Needs scope `ask`. Items with the same text
     keep their source.
 
-    Answers 403 `profiles-off`, 409 `consent-needed`, 409 `profile-attribute-full` if there would be more than
-    eight, 422 `profile-item-refused` for what looks like a credential, and 409
-    `profile-item-needs-confirmation` for what looks like an instruction: send it again with `confirm`. Can be
-    repeated.
+    Answers 403 `profiles-off`, 409 `consent-needed`, 409 `profile-attribute-full` beyond eight, 422
+    `profile-item-refused` for what looks like a credential, and 409 `profile-item-needs-confirmation` for
+    what looks like an instruction: send it again with `confirm`.
     """
     if body.items is None:
         changed = await profiles.edit(

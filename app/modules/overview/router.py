@@ -46,8 +46,7 @@ async def read_overview(
     """Returns three figures over time, questions worth asking with what their rows say, what came on the
     latest day, and the tables by use. Needs scope `read`.
 
-    Nothing runs in the database for the request: a worker computes it for each reader after a scan and once a
-    day while it is read, by the statements and under the rights of the reader's own questions. Answers 403
-    (`database-role`) if the caller has no role in the database.
+    A worker computes it for each reader after a scan and once a day while it is read, under the rights of the
+    reader's own questions. Answers 403 (`database-role`) if the caller has no role in the database.
     """
     return OverviewBody.model_validate(await overviews.read(owner, db_connection_id, language))

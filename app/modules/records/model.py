@@ -422,16 +422,14 @@ class MessageFields(Described):
     given_sql: str | None = None
     """The user's own statement, which ran in place of a generated one. Null if none was given."""
     timeline: list[TakenStep] = Field(default_factory=list)
-    """Steps of the answer, in order, as the stream has announced them after its last `reset`. Empty for a
-    question. The time before the first step is not in it.
-    """
+    """Steps of the answer, in order, from the first one. Empty for a question."""
     feedback: GivenFeedback | None = None
     """The latest rating of the answer. Null without one."""
     chart_choice: StoredChoice = None
     """What a person has chosen of the answer's chart. Null for the chart as it was proposed."""
     chosen_chart: dict[str, JsonValue] | None = None
-    """A Vega-Lite specification of the chosen chart, made from all rows and shown in place of `chart`. Null
-    without a choice, and if the rows do not allow it.
+    """The chosen chart, as a Vega-Lite specification, in place of `chart`. Null without a choice, and if the
+    rows do not allow it.
     """
     chart_refusal: str | None = None
     """Why the choice cannot be drawn, so that `chart` is shown. Null if it can."""

@@ -45,12 +45,11 @@ async def make_report(
     body: NewReport, owner: Owner, reports: Annotated[Reports, Depends(_reports)]
 ) -> Response:
     """Makes one file of answers of a session or pins of a board, with own text between them. Needs scope
-    `read`. Nothing is stored, no statement runs and no model is asked: the file holds the rows that are
-    stored, and each answer says its database, its time and which of its rows are shown.
+    `read`. Nothing is stored, no statement runs and no model is asked: each answer says its database, its
+    time and which of its stored rows are shown.
 
-    HTML has its charts inline, runs no script and sends no request; print it for a PDF. A notebook has the
-    statements as SQL cells. Answers 404 for a session, board or answer that the caller may not see, also if
-    the database is not shared with them any more, and 422 (`nothing-to-report`).
+    HTML has its charts inline; print it for a PDF. A notebook has the statements as SQL cells. Answers 404
+    for a session, board or answer that the caller may not see, and 422 (`nothing-to-report`).
     """
     report, file = await reports.make(owner, body)
     media_type, ending, _ = _TYPES[body.format]

@@ -69,8 +69,7 @@ async def list_rules(
     """Lists the caller's rules, those for all connections and those of files, in order of priority. Needs
     scope `read`.
 
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one. Answers 404 where rules are
-    off: without a model, and with `KAI_AGENT__ENABLED=false`.
+    Answers 404 where rules are off: without a model, and with `KAI_AGENT__ENABLED=false`.
     """
     every = await rules.listed(owner, query.db_connection_id)
     found = cut_page(every, ListRequest(limit=query.limit, cursor=query.cursor))
@@ -87,11 +86,10 @@ async def read_rule(name: Name, owner: Owner, rules: Service) -> RuleBody:
 
 @router.patch("/{name}", summary="Change a rule, or switch it on or off", dependencies=[MANAGE])
 async def change_rule(name: Name, body: RuleChange, caller: CurrentCaller, rules: Service) -> RuleBody:
-    """Changes the fields that the body holds. Needs scope `manage`. A rule for all connections or of
-    a file is changed by administrators only (else 403).
+    """Changes the fields that the body holds. Needs scope `manage`. A rule for all connections or of a file
+    is changed by administrators only (else 403).
 
-    `active` switches a rule on or off without a change of its text or file. Everything else of a file's rule
-    is changed in the file (409 `rule-of-file`). Later turns use the change.
+    Of a file's rule only `active` can be changed (else 409 `rule-of-file`).
     """
     change = body.changed(await rules.written(caller, name)) if body.changes_text else None
     return RuleBody.of(await rules.change(caller, name, change, active=body.active))

@@ -50,11 +50,11 @@ class SchedulesQuery(ChangedQuery):
 async def create_schedule(body: NewScheduleBody, owner: Owner, schedules: Service) -> ScheduleBody:
     """Runs a pin, or all pins of a board, at times. Needs scope `ask`.
 
-    Each run is a refresh: the same statement, guard and limits, with the rights that the owner then has, and
-    no model. It runs once, whatever number of workers there is. Times that no worker ran are reported and not
-    made up for. Answers 404 for an unknown board or pin, and 422 for times (`schedule-times`), a condition
-    (`schedule-condition`), the address of a webhook (`webhook-address`), or a mail address or chat
-    (`schedule-target`) that cannot be used, and beyond 50 schedules (`too-many-schedules`).
+    Each run is a refresh, once, with the rights that the owner then has, and no model. Times that no worker
+    ran are reported and not made up for. Answers 404 for an unknown board or pin, and 422 for times
+    (`schedule-times`), a condition (`schedule-condition`), the address of a webhook (`webhook-address`), or a
+    mail address or chat (`schedule-target`) that cannot be used, and beyond 50 schedules
+    (`too-many-schedules`).
     """
     return ScheduleBody.made(await schedules.create(owner, body.new()))
 
@@ -63,10 +63,7 @@ async def create_schedule(body: NewScheduleBody, owner: Owner, schedules: Servic
 async def list_schedules(
     query: Annotated[SchedulesQuery, Query()], owner: Owner, schedules: Service
 ) -> PageOf[ScheduleBody]:
-    """Lists the caller's schedules, by default newest first. Needs scope `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
-    """
+    """Lists the caller's schedules, by default newest first. Needs scope `read`."""
     found = await schedules.repository.page(owner, query.board_id, query.wanted())
     return query.page_of([ScheduleBody.of(each) for each in found.items], found)
 

@@ -182,15 +182,12 @@ async def stream_session_answer(
 ) -> EventStream:
     """Starts a run for the question and streams its events until `done`. Needs scope `ask`.
 
-    The run is stored before the stream begins and continues if the client disconnects: follow it again with
-    `X-Run-Id`. A repeat with its `Idempotency-Key` streams the first run again; with another question it
-    answers 422 (`idempotency-key-reused`). Answers 422 for an unknown rule (`rule-unknown`) and if the
-    session has no database and none is named (`connection-needed`); 409 for another one (`session-bound`),
-    `session-busy`, `session-closed` and `connection-gone`.
+    The run continues if the client disconnects: follow it again with `X-Run-Id`. Answers 422 for an unknown
+    rule (`rule-unknown`) and if no database is named (`connection-needed`); 409 for another one
+    (`session-bound`), `session-busy`, `session-closed` and `connection-gone`.
 
-    Every refusal is an HTTP error before the stream, and stores nothing. If the store becomes unavailable
-    while it stores the question, the answer is 202 (`not-kept-yet`): follow `run_id` instead of asking again.
-    Errors of the run itself are `error` events.
+    Every refusal is an HTTP error before the stream, and stores nothing. Errors of the run itself are `error`
+    events.
     """
     await count_question(request)  # what is no dependency delays the first event less
     service = sessions_of(request)
@@ -207,9 +204,8 @@ async def stream_session_answer(
 async def create_session(body: NewSession, owner: Owner, service: CurrentSessions) -> SessionBody:
     """Creates a session, a conversation about one database connection. Needs scope `ask`.
 
-    Every call creates another session. Without a `title` the session is titled by its first question.
-    Answers 404 for an unknown connection, also one of `also_db_connection_ids`, and 429
-    (`too-many-sessions`) when the owner's quota is reached.
+    Answers 404 for an unknown connection, also one of `also_db_connection_ids`, and 429 (`too-many-sessions`)
+    when the owner's quota is reached.
     """
     session = await service.create(
         owner,
@@ -232,8 +228,7 @@ async def list_sessions(
     """Lists the caller's sessions, by default last used first. Needs scope `read`.
 
     The filters combine. With `q` only the best 250 matches among titles and questions are listed, and `found`
-    is the question that fits best. Send `next_cursor` as `cursor` for the next page; it is null on the last
-    one.
+    is the question that fits best.
     """
     wanted = SessionFilter(query.db_connection_id, query.status, query.q, is_pinned=query.pinned)
     page = await service.page(owner, wanted, query.wanted())
@@ -303,10 +298,9 @@ async def change_session(
 ) -> SessionBody:
     """Changes the fields that the body holds, and no others. Needs scope `ask`.
 
-    `status: closed` closes the session, so that it takes no questions; `status: idle` opens it again.
-    `pinned` pins the session, and leaves `updated_at` as it is.
-    To close a session while calls wait for approval withdraws them. Answers 409 (`session-busy`, with
-    `run_id`) if the status is to change while a run holds the session.
+    `status: closed` closes the session, so that it takes no questions, and withdraws calls that wait for
+    approval; `status: idle` opens it again. Answers 409 (`session-busy`, with `run_id`) if the status is to
+    change while a run holds the session.
     """
     changed = await service.change(owner, session_id, body.changes())
     counts = await waiting.counts([changed])
@@ -320,10 +314,8 @@ async def delete_session(session_id: SessionId, owner: Owner, service: CurrentSe
     """Stops the session's runs and deletes the session with its messages, rows, runs and their logs,
     checkpoints, feedback, memory and facts. Needs scope `ask`. Cannot be undone.
 
-    What a person has kept on purpose stays: verified examples, and facts of a wider scope. Examples that are
-    proposed or rejected are deleted. Forks of the session stay: they are sessions of their own.
-
-    Answers 409 (`still-stopping`) if a run does not stop within 30 seconds: send the request again.
+    Verified examples, facts of a wider scope and forks of the session stay. Answers 409 (`still-stopping`) if
+    a run does not stop within 30 seconds: send the request again.
     """
     await service.delete(owner, session_id)
 
@@ -379,12 +371,11 @@ async def cancel_run(
 async def change_message(
     session_id: SessionId, message_id: MessageId, body: MessageChange, owner: Owner, service: CurrentSessions
 ) -> MessageBody:
-    """Stores what a person has chosen of an answer's chart, and draws it from all stored rows, so that every
-    client shows the same picture. Needs scope `ask`.
+    """Stores what a person has chosen of an answer's chart, and draws it from all stored rows. Needs scope
+    `ask`.
 
-    The answer itself never changes, and the session counts as unused by it. Answers 404 if the message is
-    not an answer or its rows are no longer stored, and 422 (`chart-choice`, with the reason) if the rows do
-    not allow the choice; then nothing is changed.
+    The answer itself never changes. Answers 404 if the message is not an answer or its rows are no longer
+    stored, and 422 (`chart-choice`, with the reason) if the rows do not allow the choice.
     """
     if "chart_choice" in body.model_fields_set:
         changed = await service.charts.choose(owner, session_id, message_id, choice=body.chart_choice)
@@ -405,9 +396,8 @@ async def read_chart_words(
     """Returns the choice that words make of an answer's chart, and its picture. Nothing is stored: the choice
     is for `PATCH` of the message. Needs scope `ask` and counts as a question.
 
-    The words of the form are read without a model, in English and German; a model reads what these do not
-    say, from the names and types of the columns, and no rows. What is not understood is named. Answers
-    404 if the message is not an answer with rows, or these are no longer stored.
+    A model reads only what KAI does not, and no rows. What is not understood is named. Answers 404 if the
+    message is not an answer with rows, or these are no longer stored.
     """
     read, drawn = await service.charts.read_words(owner, session_id, message_id, words=body.words)
     return WordedChart.of(read, drawn)
@@ -481,10 +471,9 @@ async def add_version(
     model, and keeps it with its rows as the next version of the answer. Needs scope `ask` and counts as a
     question.
 
-    The answer itself and what later questions know of it stay as they were. Answers 404 if the message is
-    not an answer with a statement, 409 if the session is closed (`session-closed`) or the answer has 20
-    later versions (`too-many-versions`), and 422 (`statement-failed`, with the reason) if the statement is
-    refused or fails; then nothing is kept.
+    Answers 404 if the message is not an answer with a statement, 409 if the session is closed
+    (`session-closed`) or the answer has 20 later versions (`too-many-versions`), and 422 (`statement-failed`,
+    with the reason) if the statement is refused or fails.
     """
     return await service.answers.add_version(owner, session_id, message_id, sql=body.sql)
 
@@ -592,10 +581,9 @@ async def decide_call(
     can decide.
 
     The last decision of a step starts the run that goes on: follow `run_id`. The same decision again answers
-    200; another one 409 (`already-decided`); after the time is over, or the turn has ended, 410
-    (`confirmation-over`); with a `call_hash` of another call 422 (`call-hash-differs`), and with `arguments`
-    that the tool does not take 422 (`edit-refused`): then the call still waits. If the day's tokens are
-    spent, approving answers 429 (`token-budget`), and the call still waits, too.
+    200; another one 409 (`already-decided`); one that is too late 410 (`confirmation-over`). The call still
+    waits after 422 for a `call_hash` of another call (`call-hash-differs`) or `arguments` that the tool does
+    not take (`edit-refused`), and after 429 (`token-budget`).
     """
     decided = await waiting.decide(
         caller,
@@ -620,10 +608,9 @@ async def give_feedback(
 ) -> FeedbackBody:
     """Stores the caller's rating of an answer; the latest replaces earlier ones. Needs scope `ask`.
 
-    A `corrected_sql`, or the SQL of an answer rated `up`, is proposed as a verified example. The owner of
-    the connection reviews it; until then no answer uses it. A `comment` is proposed as a fact of kind
-    `lesson_learned` in status `waiting`, unless it holds what looks like a credential or an instruction; the
-    caller accepts it by `PATCH /memory/facts/{fact_id}`. Answers 404 if the message is not an answer.
+    A `corrected_sql`, or the SQL of an answer rated `up`, is proposed as a verified example, which the owner
+    of the connection reviews, and a `comment` as a fact, which the caller accepts. Answers 404 if the message
+    is not an answer.
     """
     feedback = await service.feedback.give(
         owner,
@@ -640,10 +627,7 @@ async def give_feedback(
 async def list_checkpoints(
     session_id: SessionId, page: PageParameters, owner: Owner, service: CurrentSessions
 ) -> PageOf[CheckpointBody]:
-    """Lists the states of the session that a fork can start from, newest first. Needs scope `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
-    """
+    """Lists the states of the session that a fork can start from, newest first. Needs scope `read`."""
     checkpoints, next_cursor = await service.copies.checkpoints(
         owner, session_id, page.limit, cursor=page.cursor
     )
@@ -661,7 +645,7 @@ async def fork_session(
     session_id: SessionId, checkpoint_id: CheckpointId, owner: Owner, service: CurrentSessions
 ) -> SessionBody:
     """Creates a session that continues from a checkpoint, with copies of the messages and rows up to it.
-    Needs scope `ask`. The original session stays unchanged, and every call creates another fork.
+    Needs scope `ask`. The original session stays unchanged.
 
     Answers 404 for an unknown checkpoint, and 429 (`too-many-sessions`) when the owner's quota is reached.
     """

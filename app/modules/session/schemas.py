@@ -177,9 +177,7 @@ class SessionQuery(Body):
     sql: Annotated[Text, Field(min_length=1, max_length=MAX_STATEMENT_CHARACTERS)] | None = None
     """Statement of the user to run in place of a generated one, under the same guard and limits."""
     db_connection_id: Annotated[Text, Field(max_length=100)] | None = None
-    """Id of the database connection, for a session that has none yet: it then keeps this one. Left out: that
-    of the session.
-    """
+    """Id of the database connection, for a session that has none yet. Left out: that of the session."""
     rules: Annotated[list[RuleName], Field(max_length=20)] = Field(default_factory=list)
     """Names of rules that apply to this question, also if they are manual."""
     about: AboutBody | None = None
@@ -299,9 +297,7 @@ class SessionBody(VersionedBody):
     id: str
     """Id of the session."""
     db_connection_id: str | None
-    """Id of the database connection. Null until a question names one, in a session that a client of a
-    protocol has made without.
-    """
+    """Id of the database connection. Null until a question names one."""
     title: str | None
     """Title of the session. Null until it has one."""
     mode: Mode
@@ -309,8 +305,8 @@ class SessionBody(VersionedBody):
     also_db_connection_ids: Annotated[list[str], Field(validation_alias="also")]
     """Ids of further database connections, which investigations may read."""
     status: SessionStatus
-    """State of the session. In `awaiting_approval` calls of the latest turn wait for a person. In `error` the
-    latest run failed; the next question may still be asked.
+    """State of the session. `awaiting_approval`: calls wait for a person. `error`: the latest run failed; the
+    next question may be asked.
     """
     metadata: dict[str, JsonValue]
     """The client's own JSON object."""
@@ -477,8 +473,8 @@ class MessageChange(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"chart_choice": {"mark": "line"}}]})
 
     chart_choice: GivenChoice | None = None
-    """What a person has chosen of the chart, in place of the choice before. It is drawn from all stored rows
-    of the answer: see `chosen_chart`. Null goes back to the chart as it was proposed.
+    """What a person has chosen of the chart, in place of the choice before. Null goes back to the proposed
+    chart.
     """
 
 

@@ -41,10 +41,10 @@ async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
     """Makes a read-only link to an answer, a session or a board of the caller. Needs scope `ask`.
 
     Users of this KAI who may use the database read it by `GET /shared/{id}` until it expires or is revoked;
-    nothing is public, except that with `preview` all who have its address read its title, headline and
-    picture. The link of a session shows what was answered until now, that of a board the board as it is when
-    it is read. Answers 404 for a thing of another owner and for an answer whose calls wait, 422
-    (`link-not-offered`) for a database with roles, and 422 (`too-many-links`) if there are 500.
+    with `preview` all who have its address read its title, headline and picture. A session is shown until
+    now, a board as it is when it is read. Answers 404 for a thing of another owner and for an answer whose
+    calls wait, 422 (`link-not-offered`) for a database with roles, and 422 (`too-many-links`) if there are
+    500.
     """
     return LinkBody.model_validate(
         await sharing.add(owner, body.kind, body.target_id, days=body.days, preview=body.preview)
@@ -55,10 +55,7 @@ async def add_link(body: NewLink, owner: Owner, sharing: Service) -> LinkBody:
 async def list_links(
     query: Annotated[CreatedQuery, Query()], owner: Owner, sharing: Service
 ) -> PageOf[LinkBody]:
-    """Lists the caller's links, by default newest first, expired ones included. Needs scope `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
-    """
+    """Lists the caller's links, by default newest first, expired ones included. Needs scope `read`."""
     found = await sharing.repository.page(owner, query.wanted())
     return query.page_of([LinkBody.model_validate(each) for each in found.items], found)
 

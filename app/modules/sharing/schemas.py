@@ -29,8 +29,8 @@ class NewLink(Body):
     days: Annotated[int, Field(strict=True, ge=1, le=MAX_DAYS)] = DEFAULT_DAYS
     """Days until the link expires."""
     preview: bool = False
-    """Let programs that preview links, and all others who have its address, read title, headline and picture
-    without a sign-in. Not for databases that show each person other rows.
+    """Let all who have its address read title, headline and picture without a sign-in. Not for databases that
+    show each person other rows.
     """
 
 
@@ -71,9 +71,8 @@ class SharedBody(ResponseBody):
     expires_at: Time
     """Time from which the link shows nothing."""
     messages: PageOf[MessageBody]
-    """The answer, or a page of the session's messages until the link was made, newest last. Empty for
-    a board. Ratings, remembered facts and ids of the owner's client are left out, and statement versions
-    that were added later.
+    """The answer, or a page of the session's messages until the link was made, newest last. Empty for a
+    board.
     """
     board: BoardWithPins | None
     """The board with the pins whose databases the caller may use. Null for others."""

@@ -42,8 +42,8 @@ async def create_webhook(body: NewWebhook, owner: Owner, webhooks: Service) -> W
     """Has KAI send ends of the caller's runs, and notices of their schedules, to an address. Needs scope
     `ask`.
 
-    Requests are signed as Standard Webhooks describes, with `secret`, which is shown this once. They come at
-    least once, each event under one `webhook-id`. Answers 422 (`webhook-address`, `too-many-webhooks`).
+    Requests are signed with `secret`, which is shown this once. Answers 422 (`webhook-address`,
+    `too-many-webhooks`).
     """
     made = await webhooks.create(owner, body.url, body.events, content=body.content)
     return WebhookBody.made(made)

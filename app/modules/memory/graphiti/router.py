@@ -81,8 +81,6 @@ async def test_graph_memory(body: GraphTestRequest, external: External) -> Graph
 async def list_consents(page: PageParameters, owner: Owner, external: External) -> PageOf[ConsentBody]:
     """Lists the caller's consents that a service outside of KAI remembers their questions. Needs scope
     `read`.
-
-    Send `next_cursor` as `cursor` for the next page; it is null on the last one.
     """
     consents, next_cursor = await external.consents.page(owner, page.limit, page.cursor)
     items = [await _body(external, each) for each in consents]
@@ -91,13 +89,12 @@ async def list_consents(page: PageParameters, owner: Owner, external: External) 
 
 @router.put("/consents", summary="Consent to being remembered outside", dependencies=[ASK])
 async def grant_consent(body: NewConsent, caller: CurrentCaller, external: External) -> ConsentBody:
-    """Stores the caller's consent for one database and one address. Needs scope `ask`. Repeating it changes
-    nothing.
+    """Stores the caller's consent for one database and one address. Needs scope `ask`.
 
     From then on the caller's questions about the database, or only facts that they promote, are sent to the
-    service. Answers 404 where the graph memory is off or the database is unknown, 409 `consent-outdated`
-    if the address or the text has changed, and 409 `external-memory-not-allowed` unless the database's owner
-    has set `external_memory`.
+    service. Answers 404 where the graph memory is off or the database is unknown, 409 `consent-outdated` if
+    the address or the text has changed, and 409 `external-memory-not-allowed` unless the database's owner has
+    set `external_memory`.
     """
     graphiti = _enabled(external)
     outside = await external.outside_memory(caller.owner, body.db_connection_id)
