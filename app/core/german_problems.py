@@ -107,7 +107,7 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "idempotency-key-reused": (
         "Ungültige Anfrage",
-        "Dieser Idempotency-Key gehört zu einer anderen Anfrage. Nehmen Sie einen neuen.",
+        "Dieser Idempotency-Key gehört zu anderer Anfrage oder anderen Attributen. Nehmen Sie einen neuen.",
     ),
     "internal": (
         "Etwas ist schiefgegangen",

@@ -19,7 +19,10 @@ class KeyOfAnother(Invalid):
     """The key came back with another request."""
 
     problem = "idempotency-key-reused"
-    sentence = "This Idempotency-Key was used for another request to this route. Use a new key."
+    sentence = (
+        "This Idempotency-Key was used for another request to this route, or by you with other attributes. "
+        "Use a new key."
+    )
 
 
 class KeyInUse(Conflict):

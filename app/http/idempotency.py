@@ -1,8 +1,8 @@
 """`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07) on every POST of the API.
 
-The first response to a key is kept, encrypted, for a day and repeated. A key belongs to its owner and route.
-While the first request runs it holds a lease; after a crash the next one with the key takes over, with the
-same ids. Routes that start a run are left out: they find the run of a key themselves.
+The first response to a key is kept, encrypted, for a day and repeated. A key belongs to its owner, their
+attributes, and route. While the first request runs it holds a lease; after a crash the next one with the key
+takes over, with the same ids. Routes that start a run are left out: they find the run of a key themselves.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from app.core.kept_responses import LEASE_MS, KeptResponses, KeyedRequest, KeyOf
 from app.core.keyed_ids import KeyedIds, keyed_by
 from app.core.secrets import SecretUnreadable
 from app.core.storage.port import StorageUnavailable
-from app.http.callers import owner_of
+from app.http.callers import caller_of, owner_of
 from app.http.problems import http_problem, problem_answer, storage_unavailable
 from app.http.routes import API_PREFIX
 
@@ -79,7 +79,7 @@ class Idempotency:
         upload = _Upload(receive) if _is_upload(scope) else None
         messages = [] if upload else await _messages(receive)
         body = _file_form(scope) if upload else b"".join(each.get("body", b"") for each in messages)
-        asked = hashlib.sha256(scope["query_string"] + b"\n" + body).hexdigest()
+        asked = hashlib.sha256(scope["query_string"] + b"\n" + body + _rights(scope)).hexdigest()
         request = KeyedRequest(
             id=id_of(_ROOT, json.dumps([owner, path, key])),
             owner=owner,
@@ -238,6 +238,14 @@ def _is_passing(response: Response, upload: _Upload | None) -> bool:
     status = response.status_code
     is_unread = upload is not None and upload.hash is None
     return status == 429 or status >= 500 or (is_unread and status >= 400)
+
+
+def _rights(scope: Scope) -> bytes:
+    """What a response may depend on besides its request: it is not repeated to an owner who has others."""
+    caller = caller_of(Request(scope))
+    if caller.database_claim is None and not caller.attributes:
+        return b""
+    return json.dumps([caller.database_claim, dict(caller.attributes)], sort_keys=True, default=list).encode()
 
 
 def _is_upload(scope: Scope) -> bool:

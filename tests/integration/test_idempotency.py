@@ -69,6 +69,9 @@ async def test_a_key_belongs_to_its_body_route_and_owner(kai: BoardKai) -> None:
     assert of_bob.status_code == 201
     assert of_bob.json()["id"] != first.json()["id"]
     assert "Sales" not in of_bob.text
+    for attributes, status in (({"region": ["EMEA"]}, 422), ({}, 201)):  # other rights show other rows
+        kai.become("bob", attributes)
+        assert (await post(kai, "/boards", {"title": "Costs"})).status_code == status
 
 
 @pytest.mark.parametrize("key", [b"", b"k" * 256, b'""', "käse".encode("latin-1")])

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -13,7 +14,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.bootstrap import Services, open_services
-from app.core.auth.caller import SCOPES_OF_ROLE, Caller
+from app.core.auth.caller import SCOPES_OF_ROLE, Attributes, Caller
 from app.core.settings import ScheduleSettings, Settings
 from app.main import create_app
 from tests.support.callers import admin, call_as
@@ -70,8 +71,14 @@ class BoardKai:
         pins: list[Json] = (await self.call("GET", f"/boards/{board}"))["pins"]
         return pins
 
-    def become(self, owner: str) -> None:
-        caller = Caller(owner=owner, role="user", scopes=SCOPES_OF_ROLE["user"], signed_in_by="api_key")
+    def become(self, owner: str, attributes: Attributes = MappingProxyType({})) -> None:
+        caller = Caller(
+            owner=owner,
+            role="user",
+            scopes=SCOPES_OF_ROLE["user"],
+            signed_in_by="api_key",
+            attributes=attributes,
+        )
         call_as(self.app, lambda _: caller)
 
     def change_shop(self, sql: str) -> None:
