@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import psycopg
 import pytest
 
 from app.bootstrap import Services, open_services
-from app.core.auth.caller import SCOPES_OF_ROLE, Caller, calling
+from app.core.auth.caller import SCOPES_OF_ROLE, Attributes, Caller, calling
 from app.core.clock import now_ms
 from app.core.settings import OverviewSettings, Settings
 from app.main import create_app
@@ -21,6 +22,7 @@ from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.overview.model import Overview
 from app.modules.overview.running import OverviewLimits, OverviewRuns
+from app.modules.policies.model import Policies
 from app.modules.records.model import NewQuestion
 from app.modules.records.repository import SessionRepository
 from app.modules.records.rows import RowStore
@@ -276,6 +278,67 @@ async def test_a_reader_with_a_role_sees_figures_of_the_rows_of_that_role(
     assert await counted("ann", "n") is None
 
 
-def _person(owner: str, claim: str) -> Caller:
-    scopes = SCOPES_OF_ROLE["user"]
-    return Caller(owner=owner, role="user", scopes=scopes, signed_in_by="oidc", database_claim=claim)
+def _person(owner: str, claim: str, attributes: Attributes = MappingProxyType({})) -> Caller:
+    return Caller(
+        owner=owner,
+        role="user",
+        scopes=SCOPES_OF_ROLE["user"],
+        signed_in_by="oidc",
+        database_claim=claim,
+        attributes=attributes,
+    )
+
+
+_OWN_REGION = Policies.model_validate(
+    {
+        "default": "allow",
+        "policies": [{"name": "own region", "tables": {"sales": {"rows": ["region = {{ user.region }}"]}}}],
+    }
+)
+
+
+async def test_where_policies_hold_figures_are_of_the_rows_that_their_reader_may_see_now(
+    embedded: Services, tmp_path: Path
+) -> None:
+    services = embedded
+    connection = await registered(services, tmp_path, shared=True)
+    everyone = _person("ann", "", {"region": "north"})
+    with calling(everyone):
+        assert (await services.overviews.read("ann", connection.id, "en")).missing == "waiting"
+    await runs_of(services).run_due()
+
+    async def counted(owner: str, region: str | None) -> float | None:
+        with calling(_person(owner, "", {} if region is None else {"region": region})):
+            shown = await services.overviews.read(owner, connection.id, "en")
+        if shown.overview is None:
+            assert shown.missing == "waiting"
+            return None
+        assert shown.overview.is_of_role
+        return sum(each.value or 0 for figure in shown.overview.figures[-1:] for each in figure.months)
+
+    change = services.connection_policies.change
+    await change("ann", connection.id, _OWN_REGION)
+    await runs_of(services).run_due()  # of no one known
+    assert [await counted("ann", "north"), await counted("ben", "south")] == [None, None]
+    await runs_of(services).run_due()
+    north, south = await counted("ann", "north"), await counted("ben", "south")
+    assert north is not None
+    assert south is not None
+    assert abs(north - 2 * south) <= 4
+    assert await counted("ben", "north") is None  # who has moved
+    await runs_of(services).run_due()
+    assert await counted("ben", "north") == north
+    assert await counted("ben", None) is None  # who has no region any more
+    await runs_of(services).run_due()
+    assert not await counted("ben", None)
+    hidden = {"name": "pay", "tables": {"sales": {"columns": {"amount": "hidden"}}}}
+    await change("ann", connection.id, Policies.model_validate({"default": "allow", "policies": [hidden]}))
+    assert await counted("ann", "north") is None
+    await runs_of(services).run_due()
+    with calling(everyone):
+        shown = (await services.overviews.read("ann", connection.id, "en")).overview
+    assert shown is not None
+    assert ([each.kind for each in shown.figures], "amount" in str(shown)) == (["count"], False)
+    await change("ann", connection.id, None)
+    with calling(everyone):
+        assert (await services.overviews.read("ann", connection.id, "en")).missing == "waiting"

@@ -168,7 +168,7 @@ async def test_what_carries_no_person_or_reaches_others_is_refused(
             Asker(owner="bob", purpose="question"),
             Asker(owner="bob", purpose="board"),
             Asker(owner="bob", purpose="schedule"),
-            Asker(owner="anna", purpose="overview"),
+            Asker(owner="anna", purpose="evaluation"),
         ):
             with pytest.raises(PersonUnknown):
                 await databases.run(shop, COUNT, asker)

@@ -120,9 +120,9 @@ async def change_policies(
     """Puts policies in the place of those that hold, from the next statement on. Needs scope `manage`; owner
     only (else 403).
 
-    They hold for everyone who asks the database, its owner among them. Pins and schedules run with the rights
-    of their owner. Links, overviews and shared facts refuse the database. Answers 422 (`policies-not-valid`)
-    with the places of errors.
+    They hold for everyone who asks the database, its owner among them. Pins, schedules and overviews run with
+    the rights of their owner. Links and shared facts refuse the database. Answers 422
+    (`policies-not-valid`) with the places of errors.
     """
     connection = await service.change(owner, db_connection_id, body.policies)
     return _body(connection)

@@ -862,7 +862,6 @@ def _rewritten_and_checked(
 
 
 _NOT_LIMITED: Mapping[Purpose, str] = {
-    "overview": "Overviews are computed when no one has signed in",
     "evaluation": "Evaluations run when no one has signed in",
 }
 """Purposes whose rows could reach another person than the one who asks."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from app.core.auth.caller import Attribute
 from graph.described import described
 
 PageLanguage = Literal["en", "de"]
@@ -100,15 +101,16 @@ class Overview:
     """Tables without figures, as they have more rows than `KAI_OVERVIEW__TABLE_ROWS` or were read too slowly.
     """
     is_of_role: bool
-    """The statements ran as the caller's role: rows that it may not see are not counted."""
+    """The statements ran as the caller's role, or by policies: rows that they may not see are not counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptOverview:
     """The overview of a connection for one reader. Times are epoch milliseconds.
 
-    `claim` and `role` are those that its statements run with. `due_at` is when a worker computes it next; a
-    worker that does so has moved it to the end of its lease. None: not before it is read again.
+    `claim`, `role` and `attributes` are those that its statements run with; `rights` is the fingerprint of
+    what policies let its reader see. `due_at` is when a worker computes it next; a worker that does so has
+    moved it to the end of its lease. None: not before it is read again.
     """
 
     id: str
@@ -116,6 +118,8 @@ class KeptOverview:
     db_connection_id: str
     claim: str | None
     role: str | None
+    attributes: Mapping[str, Attribute] | None = None
+    rights: str | None = None
     read_at: int
     due_at: int | None
     computed_at: int | None = None

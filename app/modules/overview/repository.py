@@ -35,9 +35,6 @@ class OverviewRepository:
         found = self._overviews.all(Query([Equals("db_connection_id", connection_id)], limit=_PAGE))
         return [each async for each in found]
 
-    async def delete_of_connection(self, connection_id: str) -> None:
-        await self._overviews.delete(Equals("db_connection_id", connection_id))
-
     async def delete_all(self, owner: str) -> None:
         await self._overviews.delete(Equals("owner", owner))
 

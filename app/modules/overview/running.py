@@ -15,7 +15,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from app.core.auth.caller import acting_for
 from app.core.clock import as_datetime, now_ms
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.schema import TableColumn
@@ -57,6 +57,7 @@ _MOST_GROUPED = 2
 _MOST_TABLES = 8
 _LATEST_ANSWERS = 200
 _LATEST_SESSIONS = 100
+_EMPTY: Mapping[str, JsonValue] = {"due_at": None, "by_language": None}
 _BY_LANGUAGE = TypeAdapter(dict[PageLanguage, Overview])
 
 
@@ -104,15 +105,15 @@ class OverviewRuns:
         try:
             connection = await self._connections.repository.get(kept.owner, kept.db_connection_id)
             roles = connection.roles
-            if connection.policies is not None:
-                return {"due_at": None, "by_language": None}
             if roles is not None and roles.role_of(kept.owner, kept.claim) != kept.role:
-                return {"due_at": None, "by_language": None}
-            with acting_for(kept.owner):
+                return _EMPTY
+            with acting_for(kept.owner, kept.attributes):
+                if self._connections.rights_on(connection) != kept.rights:
+                    return _EMPTY
                 async with asyncio.timeout(_ALL_SECONDS):
                     computed = await self._compute(kept, connection)
-        except (ConnectionNotFound, DatabaseRoleMissing):
-            return {"due_at": None, "by_language": None}
+        except (ConnectionNotFound, DatabaseRoleMissing, PersonUnknown):
+            return _EMPTY
         except (DatabaseUnavailable, TimeoutError) as error:
             logger.info("the overview of connection %s is computed later: %s", kept.db_connection_id, error)
             return {"due_at": self._now() + _HOUR_MS, "missing": "failed"}
@@ -145,7 +146,7 @@ class OverviewRuns:
                 tables=_used_tables(index, uses),
                 answers=answers,
                 left_out=sorted(asking.left_out),
-                is_of_role=connection.roles is not None,
+                is_of_role=connection.is_per_person,
             )
 
         return await asyncio.to_thread(lambda: {each: write_overview(each) for each in PAGE_LANGUAGES})
