@@ -220,13 +220,15 @@ async def open_services(
         boards = Boards(common.boards, common.refreshing, sessions, connections=common.connections)
         links = LinkRepository(common.storage)
         sharing = Sharing(links, sessions, boards, connections=common.connections)
+        policies = ConnectionPolicies(
+            common.connections, ApiKeys(common.storage), settings.auth.oidc.attribute_claims
+        )
+        common.connections.when_changed(policies.log_errors)
         yield Services(
             storage=common.storage,
             database_connections=common.connections,
             file_connections=await _file_connections(common),
-            connection_policies=ConnectionPolicies(
-                common.connections, ApiKeys(common.storage), settings.auth.oidc.attribute_claims
-            ),
+            connection_policies=policies,
             calls=common.calls,
             models=common.models,
             overview=common.overview,

@@ -1,7 +1,9 @@
 """People ask one connection with policies: each sees their own rows, and what others see reaches no one."""
 
 import json
+import sqlite3
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -38,6 +40,7 @@ from app.modules.schedules.schemas import ScheduleBody
 from app.modules.schedules.service import NewSchedule
 from app.modules.sharing.errors import NotOffered
 from app.modules.webhooks.model import Receiver
+from graph.errors import StatementRefused
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.shop import make_shop
 from tests.support.waiting import until
@@ -155,6 +158,33 @@ async def test_knowledge_of_hidden_things_stays_hidden_while_the_tables_are_read
     with calling(person("bob", BOB)):
         known = await context.knowledge_of_person(unread)
     assert [each.term for each in known.terms] == ["buyer"]
+
+
+async def test_a_table_renamed_in_the_database_stays_closed_until_its_policy_names_it(
+    services: Services, shop: Connection, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    databases, change = services.database_connections, services.connection_policies.change
+    rename_table(tmp_path / "shop.db", "customers", "buyers")
+    await databases.scan("anna", shop.id)
+    assert "policy 'own country', table 'customers': The latest scan has no table" in caplog.text
+    shop = await databases.repository.get("anna", shop.id)
+    asker = Asker(owner="anna", purpose="question")
+    count = COUNT.replace("customers", "buyers")
+    with calling(person("anna", ANNA)):
+        for sql in (count, "SELECT * FROM spending"):  # the view reads the table by its new name
+            with pytest.raises(StatementRefused, match="no table"):
+                await databases.run(shop, sql, asker)
+        assert (await databases.run(shop, "SELECT count(*) FROM orders", asker)).rows == [[3]]
+    present = POLICIES.model_dump_json().replace('"customers"', '"buyers"')
+    await change("anna", shop.id, Policies.model_validate_json(present))
+    shop = await databases.repository.get("anna", shop.id)
+    with calling(person("anna", ANNA)):
+        assert (await databases.run(shop, count, asker)).rows == [[2]]
+
+
+def rename_table(path: Path, name: str, present: str) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"alter table {name} rename to {present}")
 
 
 async def test_what_carries_no_person_or_reaches_others_is_refused(

@@ -224,7 +224,10 @@ def open_shop(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Sho
     whole = place("policy_whole", script + SALES[dialect] + last)
     scanned = ScannedSchema(whole.schema)
     limited = {
-        name: replace(whole, schema=limit_schema(scanned, POLICIES, Person(name, attributes), key=KEY).schema)
+        name: replace(
+            whole,
+            schema=limit_schema(scanned, POLICIES, Person(name, attributes), found_at=0, key=KEY).schema,
+        )
         for name, attributes in PEOPLE.items()
     }
     copies = {name: place(f"policy_{name}", script + COPIES[name](dialect) + last) for name in PEOPLE}

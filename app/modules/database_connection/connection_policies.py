@@ -1,6 +1,7 @@
 """Policies of a connection, as its owner writes and tries them."""
 
 import asyncio
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from app.modules.database_connection.guard.check import check, written
 from app.modules.database_connection.limited_schemas import catalog_of, limit_schema
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.scan.scanned import ScannedSchema
-from app.modules.database_connection.schema import Schema
+from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.policies.barriers import BARRIERS
 from app.modules.policies.checking import (
@@ -24,10 +25,12 @@ from app.modules.policies.checking import (
 )
 from app.modules.policies.conditions import UnreadableCondition, attributes_in, bound_condition
 from app.modules.policies.limiting import Limited
-from app.modules.policies.model import Policies
+from app.modules.policies.model import Policies, read_policies
 from app.modules.policies.rights import Person
 from app.modules.sql.engine_data import DATABASE_NAMES
 from graph.errors import StatementRefused
+
+logger = logging.getLogger(__name__)
 
 _SHOWN_KEY = "<key>"
 _MOST_SHOWN = 5
@@ -51,26 +54,39 @@ class ConnectionPolicies:
         Raises `PoliciesRefused` for policies with errors, and `DatabaseDown` if a first scan fails.
         """
         connection = await self.read(owner, connection_id)
+        tables: Sequence[Table] = ()
         if policies is not None:
             if connection.dialect not in BARRIERS:
                 engine = DATABASE_NAMES.get(connection.dialect, connection.dialect)
                 raise PoliciesRefused(
                     f"KAI has no proof that policies hold on {engine}. Limit people there by the database."
                 )
-            found = await self._find_faults(owner, connection_id, policies)
+            scanned = await self._scanned(owner, connection_id)
+            tables = scanned.schema.tables
+            found = await asyncio.to_thread(_faults, policies, scanned.schema)
             errors = [each for each in found if each.kind == "error"]
             if errors:
                 shown = " ".join(f"{each.place}: {each.detail}" for each in errors[:_MOST_SHOWN])
                 more = f" There are {len(errors) - _MOST_SHOWN} more." if len(errors) > _MOST_SHOWN else ""
                 raise PoliciesRefused(shown + more)
         text = None if policies is None else policies.model_dump_json()
-        return await self.connections.edit_policies(connection, text)
+        return await self.connections.edit_policies(connection, text, tables)
 
     async def check(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
         """Returns the faults of policies on the tables as scanned last. Raises `DatabaseDown`."""
-        found = await self._find_faults(owner, connection_id, policies)
+        scanned = await self._scanned(owner, connection_id)
+        found = await asyncio.to_thread(_faults, policies, scanned.schema)
         given = [name for key in await self.keys.usable() for name in key.attributes]
         return [*found, *find_unknown_attributes(policies, {"owner", *self.claims, *given})]
+
+    async def log_errors(self, connection: Connection) -> None:
+        """Log the errors that the policies of a connection have by now: what they name may be gone."""
+        if connection.policies is None:
+            return
+        known = (await self.connections.whole_schema(connection)).schema
+        for each in await asyncio.to_thread(_faults, read_policies(connection.policies), known):
+            if each.kind == "error":
+                logger.warning("connection %s: %s: %s", connection.id, each.place, each.detail)
 
     async def test(
         self, owner: str, connection_id: str, person: Person, *, sql: str, policies: Policies | None
@@ -85,11 +101,9 @@ class ConnectionPolicies:
             raise PoliciesRefused("The database has no policies: every statement runs as it is written.")
         scanned = await self._scanned(owner, connection_id)
         with as_problems():
-            return await self.connections.examine(sql, _limited, sql, scanned, text, person=person)
-
-    async def _find_faults(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
-        scanned = await self._scanned(owner, connection_id)
-        return await asyncio.to_thread(_faults, policies, scanned.schema)
+            return await self.connections.examine(
+                sql, _limited, sql, scanned, text, person=person, found_at=connection.policies_found_at
+            )
 
     async def _scanned(self, owner: str, connection_id: str) -> ScannedSchema:
         """Returns all tables with all columns."""
@@ -98,8 +112,8 @@ class ConnectionPolicies:
             return await self.connections.whole_schema(connection)
 
 
-def _limited(sql: str, scanned: ScannedSchema, policies: str, *, person: Person) -> Limited:
-    schema = limit_schema(scanned, policies, person, key=_SHOWN_KEY).schema
+def _limited(sql: str, scanned: ScannedSchema, policies: str, *, person: Person, found_at: int) -> Limited:
+    schema = limit_schema(scanned, policies, person, found_at=found_at, key=_SHOWN_KEY).schema
     check(sql, schema)
     if schema.limiter is None:
         raise StatementRefused("The statement could not be limited.", "policy")

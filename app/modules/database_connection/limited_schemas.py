@@ -21,7 +21,7 @@ from app.modules.policies.limiting import Limiter
 from app.modules.policies.model import read_policies
 from app.modules.policies.rights import Person, rights_of
 
-_Asked: TypeAlias = tuple[str, str, str]
+_Asked: TypeAlias = tuple[str, str, int, str]
 
 
 class LimitedSchemas:
@@ -31,33 +31,47 @@ class LimitedSchemas:
         self._known: LRUCache[_Asked, tuple[ScannedSchema, ScannedSchema]] = LRUCache(limit)
         self._locks: WeakValueDictionary[_Asked, asyncio.Lock] = WeakValueDictionary()
 
-    async def get(self, scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
+    async def get(
+        self, scanned: ScannedSchema, policies: str, person: Person, *, found_at: int, key: str
+    ) -> ScannedSchema:
         """Returns what `limit_schema` returns: the same object for the same rights."""
-        asked = (key, policies, json.dumps(person.known, sort_keys=True, default=list))
+        asked = (key, policies, found_at, json.dumps(person.known, sort_keys=True, default=list))
         async with self._locks.setdefault(asked, asyncio.Lock()):
             known = self._known.get(asked)
             if known is None or known[0] is not scanned:
-                limited = await asyncio.to_thread(limit_schema, scanned, policies, person, key=key)
+                limited = await asyncio.to_thread(
+                    limit_schema, scanned, policies, person, found_at=found_at, key=key
+                )
                 known = self._known[asked] = (scanned, limited)
             return known[1]
 
 
-def limit_schema(scanned: ScannedSchema, policies: str, person: Person, *, key: str) -> ScannedSchema:
-    """Returns what a person knows of a scanned schema. A thousand tables take a second or more."""
+def limit_schema(
+    scanned: ScannedSchema, policies: str, person: Person, *, found_at: int, key: str
+) -> ScannedSchema:
+    """Returns what a person knows of a scanned schema. A thousand tables take a second or more.
+
+    `found_at` is the latest of the tables that the policies were written for.
+    """
     rights = rights_of(read_policies(policies), person)
     dialect = scanned.schema.dialect
     limiter = Limiter(
-        catalog_of(scanned.schema), rights, key=key, write=lambda tree: rewritten(tree, dialect)
+        catalog_of(scanned.schema, found_at), rights, key=key, write=lambda tree: rewritten(tree, dialect)
     )
     return _limit_tables(scanned, limiter)
 
 
-def catalog_of(schema: Schema) -> RelationCatalog:
-    """Returns all tables with all columns, hidden ones, too: conditions may read them."""
-    return RelationCatalog(schema.dialect, [_relation(table) for table in schema.tables], schema.database)
+def catalog_of(schema: Schema, found_at: int | None = None) -> RelationCatalog:
+    """Returns all tables with all columns, hidden ones, too: conditions may read them. Those found after
+    `found_at` are new.
+    """
+    relations = [
+        _relation(table, is_new=found_at is not None and table.found_at > found_at) for table in schema.tables
+    ]
+    return RelationCatalog(schema.dialect, relations, schema.database)
 
 
-def _relation(table: Table) -> DatabaseRelation:
+def _relation(table: Table, *, is_new: bool) -> DatabaseRelation:
     columns = [
         RelationColumn(
             name=each.name, kind=each.type, database_type=each.database_type, is_key=each.primary_key
@@ -71,6 +85,7 @@ def _relation(table: Table) -> DatabaseRelation:
         is_view=table.kind == "view",
         definition=table.definition,
         hides=[each.name for each in table.columns if each.hidden],
+        is_new=is_new,
     )
 
 

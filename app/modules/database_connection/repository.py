@@ -64,6 +64,8 @@ class Connection:
     """Roles of people that statements run as. Values are then not scanned: every role sees others."""
     policies: str | None = None
     """Which rows and columns people may see (`Policies` as JSON). None: all that the account may see."""
+    policies_found_at: int = 0
+    """The latest `found_at` of the tables that the policies were written for."""
     encrypted_hash_key: str | None = field(default=None, repr=False)
     """Key of the hashes that policies show in place of values. It stays when the policies change."""
     schemas: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ class ConnectionEdit(TypedDict, total=False):
     external_memory: bool
     roles: Roles
     policies: str | None
+    policies_found_at: int
     encrypted_hash_key: str
     starters: Sequence[str]
     schemas: Sequence[str]
@@ -186,7 +189,7 @@ class ConnectionRepository:
         changes: Document = {
             name: asdict(value) if isinstance(value, Roles) else value
             for name, value in edit.items()
-            if isinstance(value, str | bool | Roles)
+            if isinstance(value, str | int | Roles)
         }
         if "policies" in edit:
             changes["policies"] = edit["policies"]

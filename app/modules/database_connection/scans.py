@@ -205,7 +205,7 @@ class Scans:
             if is_first:  # what is stored was read at an earlier address
                 before = before.without_profiles()
             scanned = ScannedSchema(replace(before.schema, dialect=dialect), before.texts).replace_catalog(
-                tables
+                tables, now_ms()
             )
             await self._repository.keep_catalog(connection, scanned.schema, replacing=before.schema)
             self._schemas.remember(connection.encrypted_url, scanned)

@@ -90,6 +90,8 @@ class Table:
     """Columns of a view that it makes of columns which are named as secrets, under other names."""
     definition: str = ""
     """The statement of a view as the database tells it. Empty for tables, and if it could not be read."""
+    found_at: int = 0
+    """Epoch milliseconds of the first scan that found it with its columns. 0 for scans that did not say."""
     version: int = 0
     """Number of edits. Scans are none."""
 

@@ -646,15 +646,19 @@ class DatabaseConnections:
             )
         return scanned
 
-    async def edit_policies(self, connection: Connection, policies: str | None) -> Connection:
-        """Store the policies of a connection. Views of it that have no definition yet are scanned again."""
-        edit: ConnectionEdit = {"policies": policies}
+    async def edit_policies(
+        self, connection: Connection, policies: str | None, tables: Sequence[Table]
+    ) -> Connection:
+        """Store the policies of a connection, which were written for these tables. Views among them that have
+        no definition yet are scanned again.
+        """
+        found_at = max((table.found_at for table in tables), default=0)
+        edit: ConnectionEdit = {"policies": policies, "policies_found_at": found_at}
         if connection.encrypted_hash_key is None:
             edit["encrypted_hash_key"] = self._secrets.encrypt(secrets.token_urlsafe(_HASH_KEY_BYTES))
         changed = await self.repository.edit(connection, edit)
         self._records.changed(changed, ["policies"])
         await self._tell_changed(changed)
-        tables = (await self.whole_schema(connection)).schema.tables
         if any(table.kind == "view" and not table.definition for table in tables):
             with as_problems():
                 self._start_scan(changed)
@@ -675,7 +679,9 @@ class DatabaseConnections:
             return scanned.visible
         person = _current_person(connection)
         key = self._secret(connection.encrypted_hash_key or "")
-        return await self._limited.get(scanned, connection.policies, person, key=key)
+        return await self._limited.get(
+            scanned, connection.policies, person, found_at=connection.policies_found_at, key=key
+        )
 
     def rights_on(self, connection: Connection) -> str | None:
         """Returns the fingerprint of what the person whose work is being done may see. None if everyone sees

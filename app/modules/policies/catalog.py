@@ -32,6 +32,8 @@ class DatabaseRelation:
     definition: str
     hides: Sequence[str] = ()
     """Columns that the owner of the connection hides from everyone."""
+    is_new: bool = False
+    """It was found, or found with these columns, after the policies were written."""
 
     @cached_property
     def by_name(self) -> Mapping[str, RelationColumn]:

@@ -14,6 +14,10 @@ from app.modules.policies.masks import fits
 from app.modules.policies.model import AccessPolicy, Mask, Policies, TablePolicy
 from app.modules.policies.rights import stricter
 
+_LOST = (
+    "The latest scan has no table of this name. As long as policies that hold name it, tables found since "
+    "are unknown to their people: write its present name, or take it out."
+)
 _MOOT = "nothing that holds"
 _MOST_OVERLAPS = 200
 """Overlaps that are named: many policies of one table have very many."""
@@ -99,7 +103,7 @@ def _check_policy(policy: AccessPolicy, catalog: RelationCatalog) -> Iterator[Po
         place = f"policy {policy.name!r}, table {shown!r}"
         relation = catalog.by_shown.get(shown)
         if relation is None:
-            yield PolicyFault("error", place, "The latest scan has no table of this name.")
+            yield PolicyFault("error", place, _LOST)
             continue
         yield from _check_columns(says, relation, place)
         yield from _check_rows(says, relation, place, catalog=catalog)

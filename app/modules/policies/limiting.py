@@ -80,6 +80,10 @@ class Limiter:
     def __init__(self, catalog: RelationCatalog, rights: Rights, *, key: str, write: Write) -> None:
         self.catalog = catalog
         self.rights = rights.resolve_names(catalog.meanings)
+        schemas = {catalog.schema_of(each) for each in catalog.by_shown.values()}
+        self._lacks_names = not rights.hidden_schemas <= schemas or not all(
+            catalog.meanings(name) for name in rights.rules
+        )
         self._key = key
         self._write = write
         self._sources: dict[str, _Source | None] = {}
@@ -98,6 +102,8 @@ class Limiter:
         """Returns the names of the columns that the person knows. None if the relation itself is unknown."""
         if self.rights.is_hidden(relation.shown, self.catalog.schema_of(relation)):
             return None
+        if self._lacks_names and relation.is_new and relation.shown not in self.rights.rules:
+            return None  # it may be what a policy named before
         if not self.rule(relation).masked.keys() <= relation.by_name.keys():
             return None  # a masked column has another name by now, under which it would be shown
         names: Sequence[str] | None = list(relation.by_name)

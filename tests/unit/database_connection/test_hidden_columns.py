@@ -123,6 +123,6 @@ def test_what_users_have_written_of_a_column_outlasts_a_scan() -> None:
     changed = TableColumn(name="total", type="integer", database_type="INTEGER")
     for found in (again, changed):
         table = Table(name="orders", kind="table", columns=[found])
-        for scanned in (before.replace_catalog([table]), before.add_profiles([TableProfile(table, {})])):
+        for scanned in (before.replace_catalog([table], 1), before.add_profiles([TableProfile(table, {})])):
             (kept,) = scanned.schema.tables[0].columns
             assert (kept.description, kept.unit, kept.hidden) == ("Net", "EUR", True)

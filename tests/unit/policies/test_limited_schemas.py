@@ -20,7 +20,8 @@ async def test_requests_at_once_share_a_schema_and_let_others_go_on() -> None:
     schemas = LimitedSchemas(10)
 
     def asked(region: str) -> asyncio.Task[ScannedSchema]:
-        return asyncio.create_task(schemas.get(scanned, policies, Person("a", {"region": region}), key="k"))
+        person = Person("a", {"region": region})
+        return asyncio.create_task(schemas.get(scanned, policies, person, found_at=0, key="k"))
 
     one, same, other = asked("x"), asked("x"), asked("y")
     turns = 0

@@ -5,7 +5,7 @@ import pytest
 from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limited_schemas import limit_schema
 from app.modules.database_connection.scan.scanned import ScannedSchema
-from app.modules.database_connection.schema import Schema, Table, TableColumn
+from app.modules.database_connection.schema import Schema, Table, TableColumn, TableProfile
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person
 from app.modules.sql.table_names import TableName
@@ -27,7 +27,7 @@ def schema(policies_name: str, *schemas: str) -> Schema:
     own = {"name": "own", "tables": {policies_name: {"rows": ["region = 'north'"]}}}
     policies = Policies.model_validate({"default": "allow", "policies": [own]})
     scanned = ScannedSchema(Schema("postgres", tables))
-    return limit_schema(scanned, policies.model_dump_json(), Person("ann"), key="k").schema
+    return limit_schema(scanned, policies.model_dump_json(), Person("ann"), found_at=0, key="k").schema
 
 
 def test_a_policy_holds_when_the_last_other_table_of_its_name_is_gone() -> None:
@@ -43,7 +43,8 @@ def test_a_table_is_unknown_while_a_mask_names_a_column_that_it_has_not() -> Non
         policy = {"name": "own", "tables": {"staff": {"columns": {column: "null"}}}}
         policies = Policies.model_validate({"default": "allow", "policies": [policy]}).model_dump_json()
         return check(
-            "SELECT id, pay FROM staff", limit_schema(scanned, policies, Person("a"), key="k").schema
+            "SELECT id, pay FROM staff",
+            limit_schema(scanned, policies, Person("a"), found_at=0, key="k").schema,
         )
 
     assert "NULL AS" in run("pay")
@@ -61,3 +62,41 @@ def test_a_policy_with_the_schema_in_its_name_holds_for_that_table_alone() -> No
     both = schema("archive.orders", "public", "archive")
     assert "'north'" in check("SELECT region FROM archive.orders", both)
     assert "'north'" not in check("SELECT region FROM public.orders", both)
+
+
+def test_tables_found_since_are_unknown_to_whom_a_policy_limits_by_a_name_that_is_gone() -> None:
+    names = [TableColumn(name=each, type="text", database_type="TEXT") for each in ("id", "pay")]
+    says: dict[str, dict[str, object]] = {
+        "rows": {"tables": {"staff": {"rows": ["id = '1'"]}}},
+        "column": {"tables": {"staff": {"columns": {"pay": "hidden"}}}},
+        "table": {"tables": {"staff": {"hidden": True}}},
+        "schema": {"hidden_schemas": ["hr"]},
+    }
+    written_for = [_table("staff", "hr", names), _table("plain", "public", names)]
+    before = ScannedSchema(Schema("postgres", [])).replace_catalog(written_for, 1)
+    assert {each.found_at for each in before.schema.tables} == {1}
+    renamed = [_table("people", "hr2", names), _table("plain", "public", names)]
+    after = before.replace_catalog(renamed, 2)
+    after = after.add_profiles([TableProfile(table, {}) for table in renamed])
+    grown = before.replace_catalog([*written_for, _table("more", "public", names)], 2)
+    taken = before.replace_catalog([_table("plain", "public", [*names, names[0]])], 2)  # a name of before
+    for kind, fields in says.items():
+        policy = {"name": "own", "when": {"team": "a"}, **fields}
+        policies = Policies.model_validate({"default": "allow", "policies": [policy]}).model_dump_json()
+
+        def shown(
+            scanned: ScannedSchema, team: str = "a", found_at: int = 1, policies: str = policies
+        ) -> set[str]:
+            person = Person("ann", {"team": team})
+            limited = limit_schema(scanned, policies, person, found_at=found_at, key="k").schema
+            return {table.name for table in limited.tables}
+
+        assert shown(after) == {"plain"}, kind
+        assert shown(after, team="b") == {"people", "plain"}, kind
+        assert shown(after, found_at=2) == {"people", "plain"}, kind
+        assert shown(grown) >= {"plain", "more"}, kind
+        assert shown(taken) == set(), kind
+
+
+def _table(name: str, schema: str, columns: list[TableColumn]) -> Table:
+    return Table(name=name, full_name=TableName("", schema, name), kind="table", columns=columns)

@@ -20,14 +20,17 @@ class ScannedSchema:
     schema: Schema
     texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
-    def replace_catalog(self, tables: Sequence[Table]) -> "ScannedSchema":
-        """Returns the present tables, with descriptions and profiles of the previous scan."""
+    def replace_catalog(self, tables: Sequence[Table], found_at: int) -> "ScannedSchema":
+        """Returns the present tables, with descriptions and profiles of the previous scan.
+
+        `found_at` is the time of this one, in epoch milliseconds.
+        """
         names = self.schema.names
         before = {names.full(shown): table for shown, table in self.schema.by_name.items()}
         # A table is shown by another name once another schema has one of its name.
         found = replace(self.schema, tables=tables).names
         earlier = {table.name: before.get(found.full(table.name)) for table in tables}
-        merged = [_carried(table, earlier[table.name]) for table in tables]
+        merged = [_carried(replace(table, found_at=found_at), earlier[table.name]) for table in tables]
         texts = {
             table.name: {
                 column: values
@@ -63,7 +66,9 @@ class ScannedSchema:
         """Returns the same tables with newer profiles. What users have written is kept."""
         newer = {profile.table.name: profile for profile in profiles}
         tables = [
-            _edited(_described(newer[table.name].table, table), table) if table.name in newer else table
+            _edited(_described(replace(newer[table.name].table, found_at=table.found_at), table), table)
+            if table.name in newer
+            else table
             for table in self.schema.tables
         ]
         texts = {**self.texts, **{name: profile.texts for name, profile in newer.items()}}
@@ -129,6 +134,8 @@ def _carried(table: Table, before: Table | None) -> Table:
     said = _described(table, before)
     declared = [(each.name, each.database_type) for each in table.columns]
     known = [(each.name, each.database_type) for each in before.columns]
+    if [name for name, _ in declared] == [name for name, _ in known]:
+        said = replace(said, found_at=before.found_at)
     if declared != known or table.secrets != before.secrets:
         return _edited(said, before)
     return replace(said, columns=before.columns, row_count=before.row_count)
