@@ -19,6 +19,10 @@ PER_YEAR = (
     "SELECT strftime('%Y', order_date) AS year, sum(amount) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
 )
 QUESTION = "Why did revenue change?"
+JOINED = (
+    "SELECT o.id, o.amount, n.amount AS other FROM orders o JOIN other.orders n USING (id) "
+    "WHERE o.amount <> n.amount"
+)
 FIRST = "Revenue in 2024: 10.00."
 ONLY_IN_FACTS = "a figure, a name of the rows or a comparison may only stand in a fact."
 """What the sheet of `PER_YEAR` says first: the year that the data covers whole."""
@@ -474,13 +478,18 @@ async def test_results_of_two_databases_of_the_session_are_compared(
                 {"left": "r2.1", "right": "r2.2", "keys": ["id"], "values": ["amount"]},
             )
         ),
+        calls(("run_sql", {"sql": JOINED, "purpose": "Amounts that differ"})),
         finish("They differ.", main_result="r3.1"),
     )
     events = await kai.ask(opened.json()["id"], "How do the two databases differ?")
-    listed, _, _, compared = named(events, "tool_result")
+    listed, _, _, compared, joined = named(events, "tool_result")
     assert "other (sqlite" in listed["content"]
     assert "2 rows are equal, 1 differ, 1 are only in r2.1, 0 only in r2.2." in compared["content"]
     assert chunks(events, "results")[0]["rows"][0] == [3, "differs", 30, 31, 1.0]
+    # One statement reads both, and says what it has fetched from each.
+    assert "[3, 30.0, 31]" in joined["content"]
+    assert 'rows from other (SQLite): `SELECT "id", "amount" FROM "orders"`' in joined["content"]
+    assert "Joined in memory: `SELECT" in joined["content"]
     missing = await kai.http.patch(
         f"/sessions/{opened.json()['id']}", json={"also_db_connection_ids": [main, "unknown"]}
     )

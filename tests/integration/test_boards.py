@@ -20,7 +20,7 @@ from app.core.storage.sqlite import SqliteStorage
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import AT_ONCE, Refreshing
 from app.modules.boards.repository import BoardRepository
-from app.modules.database_connection.limits import ConnectionLimits
+from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import CheckNames, DatabaseConnections
@@ -354,6 +354,7 @@ class CountingConnections(DatabaseConnections):
         *,
         check_names: CheckNames | None = None,
         is_approved: bool = False,
+        bounds: StatementLimits | None = None,
     ) -> ResultSet:
         self.now += 1
         self.most = max(self.most, self.now)
@@ -361,7 +362,9 @@ class CountingConnections(DatabaseConnections):
             self.full.set()
         await self.full.wait()
         try:
-            return await super().run(connection, sql, asker, check_names=check_names, is_approved=is_approved)
+            return await super().run(
+                connection, sql, asker, check_names=check_names, is_approved=is_approved, bounds=bounds
+            )
         finally:
             self.now -= 1
 

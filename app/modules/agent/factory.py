@@ -12,6 +12,7 @@ from app.modules.agent.turn_records import TurnRecords
 from app.modules.analysis.figures import DataSpan
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.joins import labels_of
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
@@ -19,7 +20,6 @@ from app.modules.records.model import Mode, Run, Session
 from app.modules.records.rows import RowStore
 from app.modules.records.steps import InvestigationRecords
 from app.modules.run.ports import DatabaseBackground
-from app.modules.sql_generation.checking.names import in_one_line
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.tools.context import SessionDatabases, ToolDatabase
 from app.modules.tools.history import Answers, ConversationHistory
@@ -123,16 +123,3 @@ class InvestigatorFactory:
         if run.has_own_mode:
             return run.mode
         return "ask" if session is None else session.mode
-
-
-def labels_of(names: list[str]) -> list[str]:
-    """Returns the names in one line, with a number where one is there already."""
-    labels: list[str] = []
-    for name in map(in_one_line, names):
-        label = name
-        number = 2
-        while label.casefold() in {each.casefold() for each in labels}:
-            label = f"{name} ({number})"
-            number += 1
-        labels.append(label)
-    return labels

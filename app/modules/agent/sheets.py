@@ -64,7 +64,7 @@ class TurnSheets:
         return made
 
     async def _background(self, result: NamedResult) -> tuple[DataSpan | None, frozenset[str]]:
-        if not result.kept["sql"]:
+        if not result.kept["sql"] or not result.kept["database"]:
             return None, frozenset()
         return await self._read_background(result.kept["database"], result.kept["sql"])
 

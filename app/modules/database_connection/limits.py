@@ -21,6 +21,12 @@ class StatementLimits:
     max_cell_characters: int = 64 * 1024
 
 
+JOINED = StatementLimits(max_rows=50_000)
+"""Bounds of all that a statement over several databases fetches from them together."""
+JOINED_IF_APPROVED = StatementLimits(max_rows=250_000, max_bytes=64 * 1024 * 1024)
+"""The same, once a person has approved the statement."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
     """Bounds of a server's dealings with all user databases.

@@ -30,6 +30,7 @@ from app.modules.database_connection.engines.databases import (
     ReadLimitingDatabase,
     RoleDatabase,
 )
+from app.modules.database_connection.engines.duckdb.memory import MemoryTable, open_tables
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url, with_kept_secrets
 from app.modules.database_connection.errors import (
@@ -52,6 +53,8 @@ from app.modules.database_connection.guard.inspection import (
 from app.modules.database_connection.guard.running import CheckedStatement
 from app.modules.database_connection.guard.secrets import find_secret_outputs, without_values
 from app.modules.database_connection.guard.statement_text import check_length
+from app.modules.database_connection.joining.keys import unlike_keys_note, unlike_keys_query
+from app.modules.database_connection.joining.plan import JoinPlan
 from app.modules.database_connection.limited_schemas import LimitedSchemas
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
 from app.modules.database_connection.network import ONE_USER, Access
@@ -62,7 +65,7 @@ from app.modules.database_connection.repository import (
     ConnectionRepository,
     Upload,
 )
-from app.modules.database_connection.results import ResultSet
+from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.progress import ScanProgress
 from app.modules.database_connection.scan.scanned import ScannedSchema, ScannedSchemas
@@ -715,15 +718,19 @@ class DatabaseConnections:
         *,
         check_names: CheckNames | None = None,
         is_approved: bool = False,
+        bounds: StatementLimits | None = None,
     ) -> ResultSet:
         """Check a statement and run it read-only under limits. Cancellation stops it in the database.
 
         Every statement is recorded, however it ends, also when `check_names` refuses it. `is_approved`: a
-        person has approved what it reads. Raises `StatementFailed`, `DatabaseRoleMissing` or
-        `DatabaseUnavailable`.
+        person has approved what it reads. `bounds` of rows and bytes, in place of those of every result.
+        Raises `StatementFailed`, `DatabaseRoleMissing` or `DatabaseUnavailable`.
         """
         schema = await self.schema(connection)
         limits = self._limits
+        if bounds is not None:
+            statement_limits = replace(limits.statement, max_rows=bounds.max_rows, max_bytes=bounds.max_bytes)
+            limits = replace(limits, statement=statement_limits)
         with self._records.record(connection, sql, asker) as record:
             if check_names is not None:
                 await check_names(sql)
@@ -762,6 +769,23 @@ class DatabaseConnections:
             if secret is None:
                 return result
             return replace(result, are_secret=secret.among([column.name for column in result.columns]))
+
+    async def run_over(self, tables: Sequence[MemoryTable], plan: JoinPlan) -> tuple[ResultSet, list[str]]:
+        """Run a planned statement over the rows of its parts, in memory, under the limits of any statement.
+
+        Returns its result, and sentences on keys of text that join nothing. Raises `StatementFailed` or
+        `DatabaseUnavailable`.
+        """
+        run = partial(_run_over, tables, plan, limits=self._limits.statement)
+        try:
+            result, notes = await self._threads.run(run)
+        except StatementFailed as failed:
+            said = await self.examine(plan.sql, partial(without_values, failed.detail, plan.sql, plan.schema))
+            raise StatementFailed(said) from None
+        if plan.secret is not None:
+            secrets = plan.secret.among([column.name for column in result.columns])
+            result = replace(result, are_secret=secrets)
+        return result, notes
 
     async def _check_estimate(
         self, connection: Connection, database: Database, sql: str, *, is_approved: bool
@@ -854,6 +878,19 @@ class DatabaseConnections:
 
 def _checked(sql: str, schema: Schema, max_characters: int) -> _Checked:
     return _Checked(checked(sql, schema, max_characters), find_secret_outputs(sql, schema))
+
+
+def _run_over(
+    tables: Sequence[MemoryTable], plan: JoinPlan, stop: Stop, *, limits: StatementLimits
+) -> tuple[ResultSet, list[str]]:
+    notes = []
+    stop.after(limits.timeout_seconds)
+    with open_tables(tables, stop) as session:
+        for keys in plan.keys:
+            counted = list(session.execute(unlike_keys_query(keys)).rows)
+            if count := int(str(counted[0][0])):
+                notes.append(unlike_keys_note(keys, count))
+        return collect(session.execute(plan.sql), limits), notes
 
 
 def _rewritten_and_checked(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.core.llm.model import OfferedTool
 from app.modules.context_store.service import ContextStore
+from app.modules.database_connection.joins import DatabaseJoins, JoinedResult
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Table
@@ -66,6 +67,19 @@ class SessionDatabases:
 
     def __init__(self, databases: Sequence[ToolDatabase]) -> None:
         self.all = databases
+
+    async def run_joined(self, sql: str, first: str | None, tell: "ReportProgress") -> JoinedResult | None:
+        """Run a statement that names tables by several databases. Returns None for any other.
+
+        `first` is the database whose tables need no name before them; without one the main one. Raises what
+        `ToolDatabase.run` raises, and `NoSuchDatabase`.
+        """
+        main = self.named(first)
+        joins = DatabaseJoins(main.connections, [(each.label, each.connection) for each in self.all])
+        if not joins.names_databases(sql):
+            return None
+        asker = asker_of(main.run_of, "investigation")
+        return await joins.run(sql, asker, first=main.label, tell=tell)
 
     def named(self, label: str | None) -> ToolDatabase:
         """Returns the database of a name, without one the main one. Raises `NoSuchDatabase`."""

@@ -10,6 +10,8 @@ from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.chart.choice import NO_SERIES, ChartChoice, ChosenValue
 from app.modules.analysis.chart.plan import NotDrawable, Spec
 from app.modules.analysis.figures import figures
+from app.modules.database_connection.joining.plan import DIALECT as JOINED_DIALECT
+from app.modules.database_connection.joins import JoinedResult
 from app.modules.database_connection.results import ResultSet, type_of_values
 from app.modules.prompts.rows import rows_as_lines, without_secrets
 from app.modules.records.model import Row
@@ -36,7 +38,8 @@ class RunSql(Arguments):
     """A statement to run."""
 
     sql: Annotated[str, Field(min_length=1, max_length=32_768)]
-    """One read-only SELECT in the dialect of the database."""
+    """One read-only SELECT in the dialect of the database. Over several databases: in DuckDB's SQL, with each
+    table named by its database, as in other.orders."""
     purpose: Annotated[str, Field(max_length=300)] = ""
     """What the statement is to show, in one sentence for the user."""
     database: DatabaseLabel = None
@@ -83,6 +86,8 @@ class ShowChart(Arguments):
 
 
 async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
+    if joined := await context.databases.run_joined(given.sql, given.database, context.progress):
+        return await _keep_joined(given.sql, joined, context)
     database = context.databases.named(given.database)
     corrected = await database.schema_context.corrected(given.sql)
     fetched = await database.run(corrected.sql)
@@ -95,6 +100,23 @@ async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
     notes += [f"Worth checking: {_about(given, each)}" for each in warnings]
     text = await _described(context.result_name, rows)
     return ToolResult(text="\n".join([text, *notes]), result=kept)
+
+
+async def _keep_joined(sql: str, joined: JoinedResult, context: ToolContext) -> ToolResult:
+    rows = joined.result.as_rows()
+    kept = KeptResult(
+        sql=sql,
+        database="",
+        dialect=JOINED_DIALECT,
+        columns=rows["columns"],
+        row_count=rows["row_count"],
+        truncated=rows["truncated"],
+        cut_by=joined.result.cut_by,
+        corrections=[*joined.notes],
+    )
+    await context.results.keep(context.call_id, kept, joined.result.rows)
+    described = await _described(context.result_name, rows)
+    return ToolResult(text="\n".join([described, *joined.notes]), result=kept)
 
 
 def _about(given: RunSql, warning: ResultWarning) -> str:

@@ -1,4 +1,5 @@
-"""Child process with one connection to a DuckDB file; `process.py` starts it. Imports nothing of KAI.
+"""Child process with one connection to a DuckDB file, or to one in memory; `process.py` starts it.
+Imports nothing of KAI.
 
 It reads requests from standard input and answers on standard output, one line of JSON each. Its memory has
 a limit, and the parent kills it when a statement takes too long. A value that JSON cannot express is written
@@ -36,7 +37,9 @@ def main() -> None:
         if opened["parquet"]:
             connection = _over_parquet(opened["parquet"], opened["configuration"])
         else:
-            connection = duckdb.connect(opened["path"], read_only=True, config=opened["configuration"])
+            connection = duckdb.connect(
+                opened["path"], read_only=opened["path"] != ":memory:", config=opened["configuration"]
+            )
     except duckdb.Error as error:
         _say({"error": [type(error).__name__, str(error)]})
         return
