@@ -68,6 +68,19 @@ def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
                 "name and category of products",
             ),
             ("names of products", "also show the category for each.", "name and category of products"),
+            ("orders in March 2025", "and the month before?", "orders in February 2025"),
+            ("how many orders in 2024", "what about the following year?", "how many orders in 2025"),
+            ("how many orders in Q2 2025", "and the previous quarter", "how many orders in Q1 2025"),
+            ("how many orders in 2025", "break that down by status", "orders in 2025 by status"),
+            ("top 2 products by revenue", "make it three", "top 3 products by revenue"),
+            (
+                "average price by category of products",
+                "and the maximum?",
+                "maximum price by category of products",
+            ),
+            ("customers in Germany", "the same for France", "customers in France"),
+            ("how many customers in Germany", "same but for the USA", "how many customers in the USA"),
+            ("how many products", "list them", "list products"),
             (SHARE, "and from France?", "What share of revenue comes from France?"),
             ("share of revenue by category", "and in 2025?", "share of revenue by category in 2025"),
             ("which share of revenue in 2025 came from Tents", "and in 2024?", SHARE_IN_2024),
@@ -165,6 +178,29 @@ def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before() -> None:
                 ),
             ),
             (
+                "list products",
+                "which of these cost more than 100?",
+                "select * from products where unit_price > 100",
+            ),
+            (
+                "list employees",
+                "Which of those are in the Europe region?",
+                "select * from employees where region_id = 1",
+            ),
+            (
+                "names of customers in Germany",
+                "add their city",
+                "select name, city from customers where country = 'Germany'",
+            ),
+            (
+                "revenue by category",
+                "which one is the weakest?",
+                (
+                    "select category, sum(amount) from order_lines l join products p on p.id = product_id"
+                    " group by 1 order by 2 limit 1"
+                ),
+            ),
+            (
                 "number of orders per status",
                 "Which of these has the fewest orders?",
                 "select status, count(*) from orders group by 1 order by 2 limit 1",
@@ -172,6 +208,18 @@ def test_what_a_follow_up_points_to_are_the_rows_of_the_answer_before() -> None:
         ],
         check,
     )
+
+
+def test_the_youngest_of_the_rows_was_born_last() -> None:
+    columns = [
+        TableColumn(name="name", type="text", database_type="TEXT"),
+        TableColumn(name="birth_date", type="date", database_type="DATE"),
+    ]
+    schema = Schema("sqlite", [Table(name="players", kind="table", columns=columns)])
+    youngest = answer_of(
+        "who is the youngest of them?", before=answer_of("list players", schema=schema), schema=schema
+    )
+    assert '"birth_date" DESC' in youngest.sql
 
 
 def test_what_is_not_certain_is_declined() -> None:
@@ -193,6 +241,10 @@ def test_what_is_not_certain_is_declined() -> None:
             (GERMANS, "the same for suppliers"),
             (GERMANS, "what about that region"),
             (GERMANS, "names and cities"),
+            (GERMANS, "also add the customers in France"),
+            ("customers in 2025", "and the month before?"),
+            ("revenue by month", "and the year before?"),
+            ("list customers", "make it three"),
             (GERMANS, "those products"),
             (GERMANS, "how many cities do they have?"),
             (GERMANS, "how many different names do they have?"),

@@ -211,6 +211,15 @@ def test_names_of_tables_and_columns_are_read_as_people_say_them(question: str, 
     _assert_rows(FILMS, question, gold)
 
 
+def test_a_total_of_a_column_named_like_its_table_is_its_sum() -> None:
+    _assert_rows(
+        "create table claim_amount (id integer primary key, claim_amount numeric);"
+        "insert into claim_amount values (1, 1000), (2, 250);",
+        "Total claim amount",
+        "select 1250",
+    )
+
+
 def test_a_form_of_a_word_is_no_misspelling() -> None:
     connection = sqlite3.connect(":memory:")
     connection.executescript(FILMS)

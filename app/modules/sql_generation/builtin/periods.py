@@ -68,6 +68,17 @@ class DateRange:
         return next((unit for unit in _UNITS.values() if _whole(self.start, unit) == self), None)
 
     @property
+    def last(self) -> date | None:
+        """The last day."""
+        return self.end and self.end - timedelta(days=1)
+
+    def neighbour(self, *, earlier: bool) -> "DateRange":
+        """Returns the unit before this one, or after it. Raises `ValueError` if this is not one unit."""
+        if self.unit is None or self.start is None or self.end is None:
+            raise ValueError
+        return _whole(self.start - timedelta(days=1), self.unit) if earlier else _whole(self.end, self.unit)
+
+    @property
     def whole_years(self) -> bool:
         return all((day.month, day.day) == (1, 1) for day in (self.start, self.end) if day is not None)
 

@@ -19,6 +19,8 @@ from app.modules.sql_generation.builtin.planning.follow_up import (
     is_narrowed,
     names_rows,
     ranks_again,
+    recompute,
+    restate,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
 from app.modules.sql_generation.builtin.planning.resolving import recognise_periods
@@ -30,6 +32,7 @@ from app.modules.sql_generation.builtin.question.pointing import (
     is_adding,
     opens_as_follow_up,
     pointing,
+    repeats_question,
     without,
 )
 from app.modules.sql_generation.builtin.question.preferences import require, split
@@ -188,19 +191,23 @@ def _answer(
     points = pointing(tokens, lexicon)
     opening = opens_as_follow_up(tokens)
     rest = without(tokens, points)
+    plan = previous.plan if previous else None
+    restated = restate(rest, plan) if plan else rest
+    shifted, rest = restated != rest, restated
     asked = extreme(rest) if points else None
-    if previous is None or previous.plan is None:
+    if previous is None or plan is None:
         if previous and asked and asked.column(previous.columns) is not None:
             return FromRows()
         if points or opening:
             raise Beyond(f"This refers to something before the question. {_why_unseen(previous)}")
     if previous is None:
         return _statement(_planned(tokens, schema, lexicon, today=today), schema)
-    plan = previous.plan
+    if plan is not None and (found := recompute(plan, rest, _network(plan, schema))):
+        return _statement(found, schema)
     if plan is not None and asked and (found := extreme_of_shown(plan, asked, _network(plan, schema))):
         return _statement(found, schema)
     roles = assign(read(split(rest, lexicon)[0], lexicon, today))
-    incomplete = roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
+    incomplete = shifted or roles.is_fragment or (roles.counts and not (roles.counted or roles.free))
     if not (points or opening or incomplete):
         narrowed = plan is None or is_narrowed(plan)
         repeats = plan is not None and plan.is_list and is_narrowed(plan) and ranks_again(roles, plan.base)
@@ -210,7 +217,8 @@ def _answer(
     if plan is None:
         raise Beyond(f"This is not a complete question. {_why_unseen(previous)}")
     network = _network(plan, schema)
-    return _statement(change(plan, roles, network, points=bool(points), adds=is_adding(tokens)), schema)
+    about_rows = bool(points) and not repeats_question(tokens)
+    return _statement(change(plan, roles, network, points=about_rows, adds=is_adding(tokens)), schema)
 
 
 def _network(plan: QueryPlan, schema: Schema) -> SchemaNetwork:

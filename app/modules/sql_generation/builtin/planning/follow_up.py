@@ -16,6 +16,7 @@ from app.modules.sql_generation.builtin.plan import (
     Dimension,
     Entity,
     Fulfils,
+    Function,
     Grain,
     Measure,
     PersonNamed,
@@ -29,9 +30,11 @@ from app.modules.sql_generation.builtin.plan import (
     Without,
 )
 from app.modules.sql_generation.builtin.planning.intent import Planner
+from app.modules.sql_generation.builtin.planning.measures import FUNCTION_WORDS, is_rate
 from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
+from app.modules.sql_generation.builtin.question.readings import spoken
 from app.modules.sql_generation.builtin.question.roles import QuestionRoles, is_table
-from app.modules.sql_generation.builtin.question.words import Token, words_of
+from app.modules.sql_generation.builtin.question.words import Token, tokenise, words_of
 from app.modules.sql_generation.builtin.statement.compose import compose, draft_of
 from app.modules.sql_generation.builtin.statement.conditions import branch_of, table_of
 from app.modules.sql_generation.builtin.statement.explain import (
@@ -45,12 +48,27 @@ from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 _FILTERS = frozenset(
     ("values", "joined", "times", "compared", "lacking", "present", "flags", "reports", "several")
 )
-_DOWN = "highest|largest|biggest|greatest|best|top|most|maximum"
-_UP = "lowest|smallest|worst|bottom|fewest|least|minimum"
+_DOWN = "strongest|highest|largest|biggest|greatest|best|top|most|maximum"
+_UP = "weakest|poorest|lowest|smallest|worst|bottom|fewest|least|minimum"
 _EXTREME = re.compile(
     rf"(?:which|who|what)(?: (?:1|one))?(?: (?:of|among))?(?: (?:\w+))??"
     rf"(?: (?:has|have|had|is|are|was|were|with))*(?: the)?"
     rf" (?:(?P<down>{_DOWN})|(?P<up>{_UP}))(?: (?P<what>.+))?"
+)
+_FUNCTIONS: dict[str, Function] = {
+    "median": "median",
+    "average": "avg",
+    "mean": "avg",
+    "total": "sum",
+    "sum": "sum",
+    "maximum": "max",
+    "minimum": "min",
+}
+_UNITS = "day|week|month|quarter|year"
+_SHIFTED = re.compile(
+    r"(?:(?:in|for|of|during) )?"
+    rf"(?:(?:the )?(?:(?P<earlier>previous|prior|preceding)|following|next) (?P<unit>{_UNITS})"
+    rf"|(?:the|1|a|an) (?P<single>{_UNITS}) (?:(?P<before>before|earlier)|after|later))"
 )
 _WHOLE = "ask the whole question."
 _MORE = "I can add a filter, a group, an order or a limit to the previous answer, not more."
@@ -117,6 +135,40 @@ def extreme_of_shown(plan: QueryPlan, asked: Extreme, network: SchemaNetwork) ->
     )
 
 
+def restate(tokens: list[Token], plan: QueryPlan) -> list[Token]:
+    """Returns the days that "the month before" means after a period of the plan, and "first 10" for a bare
+    number after a limited plan. Raises `Beyond` for another unit than that of the period.
+    """
+    raws = [token.raw for token in tokens if token.raw != ","]
+    if plan.limit and len(raws) == 1 and tokens[0].kind == "number":
+        return tokenise(f"first {raws[0]}")
+    periods = [one.period for one in plan.conditions if isinstance(one, Within)]
+    if len(periods) != 1 or (said := _SHIFTED.fullmatch(" ".join(raws))) is None:
+        return tokens
+    if periods[0].unit != (said["unit"] or said["single"]):
+        raise Beyond(f"I cannot tell which period is meant, counted from the one before; {_WHOLE}")
+    moved = periods[0].neighbour(earlier=bool(said["earlier"] or said["before"]))
+    return tokenise(f"from {moved.start} to {moved.last}")
+
+
+def recompute(plan: QueryPlan, tokens: Sequence[Token], network: SchemaNetwork) -> PlannedStatement | None:
+    """Returns the statement for "and the median?" after an answer with one other aggregate; else None."""
+    words = [token.raw for token in tokens if token.raw not in (",", "the")]
+    function = _FUNCTIONS.get(words[0]) if len(words) == 1 else None
+    if function is None or len(plan.measures) != 1 or plan.whole or plan.part or plan.change:
+        return None
+    (old,) = plan.measures
+    if old.function not in _FUNCTIONS.values() or old.definition or old.each:
+        return None
+    if len(old.fields) != 1 or (function == "sum" and is_rate(network, old.fields[0])):
+        return None
+    name = FUNCTION_WORDS.get(function, function)
+    new = replace(old, function=function, name=f"{name} {spoken(old.fields[0].column)}")
+    order = plan.order and (replace(plan.order, by=new) if plan.order.by == old else plan.order)
+    changed = replace(plan, measures=(new,), order=order)
+    return _changed(changed, f"The previous question, now {measuring(new)}.", network)
+
+
 def is_narrowed(plan: QueryPlan) -> bool:
     """True if a plan leaves rows out."""
     counts = any(isinstance(one, Related) for one in plan.shown)
@@ -146,11 +198,15 @@ def change(
     question. `adds`: the columns asked for are added to those shown.
     """
     before = _FollowUp(plan, roles, network)
+    if adds and any(getattr(roles, name) for name in _FILTERS):
+        raise Beyond(f"I can add columns to the previous answer, not rows; {_WHOLE}")
     before.drop_own_table()
     if plan.whole is not None or plan.part:
         return before.change_share()
     if not points and roles.is_fragment:
         return before.varied()
+    if roles.is_fragment and roles.grouped and plan.measures:
+        return before.varied_itself()
     before.list_counted()
     if roles.counts:
         return before.counted()
@@ -178,6 +234,7 @@ class _FollowUp:
         self._roles = roles
         self._network = network
         self._planner = Planner(network, roles, tables)
+        self._was_counted = False
         ranked_by_count = plan.order is not None and isinstance(plan.order.by, Related)
         # LIMIT, DISTINCT and GROUP BY change the rows that the conditions select.
         self._is_cut = ranked_by_count or any(select.args.get(one) for one in ("limit", "distinct", "group"))
@@ -211,6 +268,7 @@ class _FollowUp:
         self._uses("rank", "ranked_by", "limit")
         self._require_whole_list()
         rank, by = self._roles.rank, self._roles.ranked_by
+        rank = rank and self._planner.by_birth(rank, self.plan.base)
         if rank is not None and rank.hint:
             field = self._planner.hinted(rank.hint, self.plan.base)
         elif rank is not None and isinstance(by, SchemaMention) and not is_table(by):
@@ -225,7 +283,9 @@ class _FollowUp:
         """Computes aggregates over the rows of the previous list."""
         self._uses("measured", *_FILTERS)
         self._require_whole_list()
-        measures = tuple(self._planner.measure(function, of) for function, of in self._roles.measured)
+        measures = tuple(
+            self._planner.measure(function, of, self.plan.base) for function, of in self._roles.measured
+        )
         if any(measure.table != self.plan.base for measure in measures):
             raise Beyond(f"That is no number of {self.plan.base} itself; {_WHOLE}")
         conditions = self._conditions()
@@ -269,11 +329,11 @@ class _FollowUp:
         """Filters the previous list by further conditions."""
         self._uses("limit", *_FILTERS)
         conditions = self._conditions()
-        if not conditions:
+        if not conditions and not self._was_counted:
             raise Beyond("I do not see what should change in the previous answer.")
         self._require_whole_list()
         plan = replace(self._add_conditions(conditions), limit=self._roles.limit)
-        return self._changed(plan, *_said(conditions))
+        return self._changed(plan, *(_said(conditions) or ["the rows themselves"]))
 
     # Variations of the previous question
 
@@ -375,6 +435,8 @@ class _FollowUp:
         """
         roles = self._roles
         base = self.plan.base
+        described = [valued.owner for valued in roles.values if valued.owner in roles.free]
+        roles.free = [mention for mention in roles.free if mention not in described]  # the Rock genre
         for mention in [*roles.free, *([roles.counted] if roles.counted else [])]:
             if is_table(mention) and not any(link.is_table and link.table == base for link in mention.links):
                 raise Beyond(
@@ -391,6 +453,7 @@ class _FollowUp:
         counts = [measure for measure in self.plan.measures if measure.function == "count"]
         if len(counts) == len(self.plan.measures) == 1 and not self._is_cut:
             self.plan = replace(self.plan, measures=())
+            self._was_counted = True
 
     def _uses(self, *names: str) -> None:
         """Raises `Beyond` when the question has other parts than these fields of `QuestionRoles`."""

@@ -40,9 +40,10 @@ class NumberResolver(Filters):
             raise Beyond(f"I cannot tell whether {field} should be summed or its values counted.")
         return Measure("count distinct", field.table, f"number of {mention.text}", (field,))
 
-    def measure(self, function: Function | None, measured: Measured) -> Measure:
+    def measure(self, function: Function | None, measured: Measured, base: str = "") -> Measure:
+        """Returns the measure; `base` is the table whose rows it is of, by default that of the question."""
         if isinstance(measured, Revenue):
-            return self._money(function, measured)
+            return self._money(function, measured, base)
         number = self.field(
             measured,
             lambda link: link.is_number,
@@ -57,11 +58,11 @@ class NumberResolver(Filters):
         name = measures.FUNCTION_WORDS.get(function, function)
         return Measure(function, number.table, f"{name} {measured.text}", (number,))
 
-    def _money(self, function: Function | None, measured: Revenue) -> Measure:
+    def _money(self, function: Function | None, measured: Revenue, base: str) -> Measure:
         if measured.definition is not None:
             return measures.defined(self.network, measured.definition, function, text=measured.text)
         if measured.hint:
-            return self._quality(function, measured)
+            return self._quality(function, measured, base)
         if measured.of is not None:
             return self._worth(function or "sum", measured, measured.of)
         found = self._revenue(measured, ())
@@ -70,11 +71,13 @@ class NumberResolver(Filters):
             raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
         return replace(found, function=function)
 
-    def _quality(self, function: Function | None, measured: Revenue) -> Measure:
+    def _quality(self, function: Function | None, measured: Revenue, base: str) -> Measure:
         """Returns the measure of "how long on average"."""
         if function is None:
             raise Beyond("Each row has its own: ask for the average, the highest or the lowest.")
-        field = self.hinted(measured.hint, self.table(measured.of) if measured.of else self._subject())
+        field = self.hinted(
+            measured.hint, self.table(measured.of) if measured.of else base or self._subject()
+        )
         name = f"{measures.FUNCTION_WORDS.get(function, function)} {spoken(field.column)}"
         return Measure(function, field.table, name, (field,))
 

@@ -48,11 +48,13 @@ def _group_columns(group: Dimension) -> tuple[PlanColumn, ...]:
 class RankingPlanner(ListPlanner):
     """Plans a ranking."""
 
-    def _by_birth(self, rank: Rank) -> Rank:
-        """Ranks by birth date if no age is stored: the oldest were born first."""
+    def by_birth(self, rank: Rank, base: str = "") -> Rank:
+        """Ranks rows of `base`, by default of the question's table, by birth date if no age is stored: the
+        oldest were born first.
+        """
         if rank.hint != AGE:
             return rank
-        table = self._subject()
+        table = base or self._subject()
         if any(words_of(field.column)[-1] == "age" for field in self.network.fields(table)):
             return rank
         born = any(is_birth(field) for field in self.network.fields(table))

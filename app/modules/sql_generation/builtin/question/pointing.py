@@ -14,7 +14,7 @@ _ADDING = word_set("also too additionally")
 _BEFORE_ONE = word_set("which that this the first last")
 _EXISTING = word_set("is are was were be exist exists")
 _OPENING = re.compile(
-    r"(?:(?:and|now|then|so|ok|okay|well|but|please|only|just|instead|what about|how about)(?: |$))+"
+    r"(?:(?:and|now|then|so|ok|okay|well|but|please|only|just|instead|make|what about|how about)(?: |$))+"
 )
 _ALWAYS_OPENING = re.compile(r"(?:and|what about|how about|instead|but)\b")
 
@@ -32,6 +32,8 @@ def pointing(tokens: Sequence[Token], lexicon: Lexicon) -> list[int]:
 def without(tokens: Sequence[Token], positions: Sequence[int]) -> list[Token]:
     """Returns the question without the words at `positions` and without the opening of a follow-up."""
     rest = [token for at, token in enumerate(tokens) if at not in positions and token.raw != "instead"]
+    if positions and is_adding(tokens) and rest and rest[0].raw in ("add", "include"):
+        rest.pop(0)
     while rest and rest[0].raw == ",":
         rest.pop(0)
     opening = _OPENING.match(" ".join(token.raw for token in rest))
@@ -44,6 +46,12 @@ def opens_as_follow_up(tokens: Sequence[Token]) -> str:
     if opening := _ALWAYS_OPENING.match(text):
         return opening[0]
     return "instead" if text.endswith(" instead") else ""
+
+
+def repeats_question(tokens: Sequence[Token]) -> bool:
+    """True for "the same for Germany": the question is asked again, not about the rows of its answer."""
+    rest = [token.raw for token in without(tokens, ())]
+    return [raw for raw in rest[:2] if raw != "the"][:1] == ["same"]
 
 
 def is_adding(tokens: Sequence[Token]) -> bool:

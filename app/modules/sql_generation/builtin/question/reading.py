@@ -228,7 +228,8 @@ class _Reading:
         if self._question[at].raw not in ("cost", "costs", "costing") or not at:
             return False
         before = self._question[at - 1]
-        return self._question[at].raw == "costing" or before.raw in ("that", "which", "who") or before.plural
+        whose = [token.raw for token in self._question[max(at - 2, 0) : at]] in (["which", "of"], ["which"])
+        return self._question[at].raw == "costing" or whose or before.raw in ("that", "who") or before.plural
 
     def _is_compared(self, mention: SchemaMention, rest: Sequence[str]) -> bool:
         """True if a word like "total" names a column here, because a comparison follows."""

@@ -8,7 +8,7 @@ from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, Function
 from app.modules.sql_generation.builtin.question import items as said
 from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
-from app.modules.sql_generation.builtin.question.lexicon import EXACT_TABLE, LexiconEntry
+from app.modules.sql_generation.builtin.question.lexicon import EXACT, EXACT_TABLE, LexiconEntry
 from app.modules.sql_generation.builtin.question.reading import POSSESSIVE
 from app.modules.sql_generation.builtin.question.rules import DATE
 from app.modules.sql_generation.builtin.question.words import QUOTED
@@ -283,7 +283,12 @@ class _Parts:
         self._roles.measured = [pair for pair in self._roles.measured if pair != (None, item)]
 
     def _aggregate(self, item: Measured) -> None:
-        if is_table(item) and isinstance(item, SchemaMention) and self._functions == ["sum"]:
+        if (
+            is_table(item)
+            and isinstance(item, SchemaMention)
+            and self._functions == ["sum"]
+            and not _is_number_of_itself(item)
+        ):
             if item.lead == "of" or is_verb(item):
                 raise Beyond("I cannot tell whether a number of rows or an amount is meant.")
             self._roles.counts = True
@@ -637,6 +642,12 @@ class _Walk(_Parts):
         if known is None or rank.hint or rank.about != "value":
             self._roles.rank = rank
         self._role = rank
+
+
+def _is_number_of_itself(item: SchemaMention) -> bool:
+    """True if a table has a column of numbers with its own name: `Claim_Amount.Claim_Amount`."""
+    tables = {link.table for link in item.links if link.is_table and link.score >= EXACT}
+    return any(link.is_number and link.score >= EXACT and link.table in tables for link in item.links)
 
 
 def _is_right_after(value: SchemaMention, item: said.QuestionItem | None) -> bool:
