@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -126,6 +127,15 @@ QUESTIONS = {
     " join orders o on o.id = order_id group by 1",
     "how has the number of orders changed over the years": "select '2024', 2 union all select '2025', 4",
     "order trend in 2025": "select '2025-01', 1 union all select '2025-03', 2 union all select '2025-06', 1",
+    "Total sales per country, top 2": "select 'Germany', 2304 union all select 'USA', 710",
+    "revenue by category, bottom 1": "select category, sum(amount) s from order_lines l join products p"
+    " on p.id = product_id group by 1 order by s limit 1",
+    "top 2 cities by total sales": "select 'Berlin', 1704 union all select 'Boston', 710",
+    "How did revenue grow in 2025?": "select 454, 2560, 2106, 2106 * 100.0 / 454",
+    "how much has the number of orders increased in 2025 compared to 2024": "select 2, 4, 2, 100.0",
+    "which region had the most new customers in 2024": "select 'Europe', 2",
+    "largest order of each year": "select '2024', 1, 454 union all select '2025', 4, 1250",
+    "biggest order": "select 4, 1250",
     "how many custoemrs are there": "select count(*) from customers",
     "averge salary of employes": "select avg(salary) from employees",
     "revenue in Germny": "select sum(amount) from order_lines join orders o on o.id = order_id where"
@@ -209,6 +219,45 @@ insert into rentals values (1, 1), (2, 1), (3, 3);
 )
 def test_names_of_tables_and_columns_are_read_as_people_say_them(question: str, gold: str) -> None:
     _assert_rows(FILMS, question, gold)
+
+
+SALES = """
+create table customers (id integer primary key, name text, country text);
+create table employees (id integer primary key, name text, country text);
+create table invoices (id integer primary key, customer_id integer references customers(id),
+    employee_id integer references employees(id), invoice_date date, billing_country text, total numeric);
+insert into customers values (1, 'Ann', 'Peru'), (2, 'Bo', 'Chile'), (3, 'Cy', 'Peru');
+insert into employees values (1, 'Dee', 'Peru');
+insert into invoices values (1, 1, 1, '2024-03-02', 'Chile', 10), (2, 1, 1, '2025-03-03', 'Chile', 20),
+    (3, 2, 1, '2025-04-05', 'Peru', 50), (4, 3, 1, '2025-04-06', 'Peru', 5);
+"""
+
+
+def test_the_groups_of_a_ranking_are_those_nearest_to_its_money() -> None:
+    _assert_rows(SALES, "Top 2 countries by total sales", "select 'Peru', 55 union all select 'Chile', 30")
+
+
+def test_groups_are_ranked_by_those_who_bought_first_in_a_period() -> None:
+    _assert_rows(SALES, "Which name had the most new customers in 2024", "select 'Ann', 1")
+    _assert_rows(SALES, "which country had the most new customers in 2024", "select 'Peru', 1")
+
+
+def test_growth_tells_where_the_data_end_within_the_later_period() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(SALES)
+    ends = [
+        replace(
+            table,
+            columns=[
+                replace(one, maximum="2025-04-06") if one.type == "date" else one for one in table.columns
+            ],
+        )
+        for table in schema_of(connection).tables
+    ]
+    schema = Schema("sqlite", ends)
+    answer = write("How did revenue grow in 2025?", schema, previous=None, today=date(2026, 1, 5))
+    assert isinstance(answer, WrittenSql)
+    assert "The data end on 2025-04-06, within the later period." in answer.explanation
 
 
 def test_a_total_of_a_column_named_like_its_table_is_its_sum() -> None:

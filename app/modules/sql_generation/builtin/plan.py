@@ -244,7 +244,8 @@ class Having:
 @dataclass(frozen=True)
 class Change:
     """The measure of one period beside that of an earlier one. `relative`: groups are ordered by percent.
-    `begins` is the first day of the data if it lies after the first of the earlier period, else empty.
+    `begins` is the first day of the data if it lies after the first of the earlier period, `ends` the last
+    one if it lies before the last of the later period, else empty.
     """
 
     field: PlanColumn
@@ -252,6 +253,7 @@ class Change:
     after: DateRange
     relative: bool
     begins: str = ""
+    ends: str = ""
 
 
 @dataclass(frozen=True)

@@ -224,6 +224,7 @@ class AggregationPlanner(RankingPlanner):
         first, last = date.min, growth.today
         with suppress(ValueError):
             first = date.fromisoformat((known.minimum or "")[:10])
+        with suppress(ValueError):
             last = min(last, date.fromisoformat((known.maximum or "")[:10]))
         try:
             before, after = compare_periods(said, growth.today if said else last)
@@ -234,7 +235,8 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond(
                 f"The data begin on {begins}, within the earlier of the periods; name two to compare."
             )
-        return plan.Change(field, before, after, growth.relative, begins)
+        ends = str(last) if last < min(after.last or last, growth.today) else ""
+        return plan.Change(field, before, after, growth.relative, begins, ends)
 
     def _newcomers(self, new: NewRows) -> plan.QueryPlan | None:
         """Returns the number of rows by their first event; None if they have a date of their own.
@@ -242,13 +244,15 @@ class AggregationPlanner(RankingPlanner):
         Those without one are not listed, as `Beyond` says.
         """
         roles = self.roles
-        mention = roles.counted or next((one for one in roles.free if is_table(one)), None)
+        ranked_by = roles.ranked_by if isinstance(roles.ranked_by, SchemaMention) else None
+        counted = ranked_by if is_table(ranked_by) else roles.counted
+        mention = counted or next((one for one in roles.free if is_table(one)), None)
         if mention is None:
             raise Beyond("I do not see what is new.")
         if roles.new_rows not in (None, mention):
             raise Beyond("I can count what is new, and nothing else of it.")
         table = self.table(mention)
-        if not (roles.times or any(isinstance(one, Calendar) for one in roles.grouped)):
+        if not (roles.times or roles.ranked_unit or any(isinstance(one, Calendar) for one in roles.grouped)):
             raise Beyond(f"I cannot tell since when {mention.text} are new: name a period, or by month.")
         if new.won and not self.network.is_of_people(table):
             raise Beyond(f"I cannot tell what it means that {mention.text} were won or acquired.")
@@ -258,13 +262,17 @@ class AggregationPlanner(RankingPlanner):
             if has_date:
                 return None
             raise Beyond(f"I can count new {mention.text} by their first event, and not list them.")
+        if has_date and mention is ranked_by:
+            return None
         roles.counts, roles.counted = True, mention
         roles.free = [one for one in roles.free if one is not mention]
         if has_date:
             return None
-        if roles.measured or roles.rank:
+        groups = roles.free
+        is_ranked = mention is ranked_by and len(groups) == 1
+        if roles.measured or (roles.rank and not is_ranked):
             raise Beyond(f"I can count new {mention.text}, and nothing else of them.")
-        named = [self.table(one) for one in roles.free if is_table(one)]
+        named = [self.table(one) for one in roles.free if is_table(one) and not is_ranked]
         roles.free = []
         events = [one for one in named or self.network.referring(table) if self._dates_of(one)]
         events = [one for one in events if ORDERING.intersection(words_of(one))] or events
@@ -273,5 +281,9 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond(f"I find no date that says since when {mention.text} are there.")
         key = self._column(events[0], path[0].left_columns[0])
         measure = plan.Measure("count distinct", events[0], f"number of new {mention.text}", (key,))
-        query = self._aggregation((measure,))
+        if roles.rank:
+            roles.free, roles.counts, roles.counted = groups, False, None
+            query = self._ranked_groups(roles.rank, self.dimension(groups[0], table), measure)
+        else:
+            query = self._aggregation((measure,))
         return replace(query, conditions=(*query.conditions, plan.Earliest(first, key)))

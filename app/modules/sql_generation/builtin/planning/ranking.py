@@ -25,7 +25,7 @@ from app.modules.sql_generation.builtin.question.items import Calendar, Rank, Re
 from app.modules.sql_generation.builtin.question.readings import offer_order, plural, spoken
 from app.modules.sql_generation.builtin.question.roles import is_table, is_verb
 from app.modules.sql_generation.builtin.question.rules import AGE, BIRTH, DATE
-from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.question.words import ORDERING, words_of
 
 _SEVERAL = 10
 
@@ -75,6 +75,9 @@ class RankingPlanner(ListPlanner):
         key = self._ranking_key(rank, entity)
         if isinstance(key, PlanColumn):
             return self._ranked_rows(rank, key)
+        money = [of for of in (roles.ranked_by, *(of for _, of in roles.measured)) if isinstance(of, Revenue)]
+        if entity and money and not is_table(entity):
+            return self._ranked_groups(rank, self.dimension(entity, key.table), key)  # as in "sales by city"
         return self._ranked_groups(rank, self._entity_dimension(entity), key)
 
     def _ranked_periods(self, rank: Rank, calendar: Calendar) -> QueryPlan:
@@ -137,8 +140,12 @@ class RankingPlanner(ListPlanner):
             return (
                 self.hinted(by.hint, self._subject())
                 if by.hint
-                else self._revenue(by, self._tables_of(entity))
+                else self._revenue(by, self._tables_of(entity) if is_table(entity) else ())
             )
+        if by is None and rank.about == "value" and entity and is_table(entity):
+            worth = self._worth_of_orders(self.table(entity))
+            if worth:
+                return worth
         if by is None:
             raise self._unclear_order(entity)
         if is_table(by) and is_verb(by):
@@ -199,6 +206,13 @@ class RankingPlanner(ListPlanner):
         ]
         names = " or ".join(reading.label for reading in readings)
         return Unclear(f"By what should {entity.text} be ranked{f': {names}' if names else ''}?", readings)
+
+    def _worth_of_orders(self, table: str) -> PlanColumn | Measure | None:
+        """Returns the money that makes an order or invoice large; None for other tables or without one."""
+        earned = self._earned([table]) if ORDERING.intersection(words_of(table)) else []
+        for measure in earned:
+            return measure.fields[0] if measure.table == table and len(measure.fields) == 1 else measure
+        return None
 
     def _earned(self, tables: Iterable[str]) -> list[Measure]:
         try:

@@ -63,6 +63,12 @@ _COUNTED = re.compile(
 )
 
 
+_GREW = re.compile(
+    r"how (?:much |strongly |fast )?(?:did|has|have|had|does|do) (?P<what>.+?) "
+    r"(?:gr(?:o|e)wn?|increased?|ris(?:e|en)|declined?|decreased?|f[ae]ll(?:en)?|dropp?(?:ed)?|shr[aiu]nk)"
+    r"(?P<rest>$|[?.!]| (?:in|this|last|since|between|from|during|per|by|over|compared|vs|versus)\b)",
+    re.IGNORECASE,
+)
 _RESTRICTING = word_set(", only just those ones them where when if keep keeping showing")
 _GROUPS = word_set("those ones them groups")
 _TOTALS = word_set("total sum number")
@@ -110,6 +116,7 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     """
     if (each := _EACH_FIRST.fullmatch(question)) is not None:
         question = f"{each['rest']} {each['each']}"
+    question = _GREW.sub(r"growth of \g<what>\g<rest>", question)
     question = _compare_groups(question, lexicon)
     if ranked := _RANKED.search(question):
         counted = _table_words(question[ranked.end() :], lexicon)

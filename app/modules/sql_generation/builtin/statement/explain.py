@@ -58,6 +58,8 @@ def explain(query: plan.QueryPlan) -> str:
     unseen = [_unseen(one) for one in query.conditions if isinstance(one, plan.Among) and one.unseen]
     if query.change and query.change.begins:
         unseen.append(f" The data begin on {query.change.begins}, within the earlier period.")
+    if query.change and query.change.ends:
+        unseen.append(f" The data end on {query.change.ends}, within the later period.")
     return "".join(parts) + "." + "".join(unseen)
 
 
