@@ -338,7 +338,7 @@ async def open_common(
             webhook_deliveries=WebhookDeliveries(
                 webhooks,
                 webhook_sender,
-                {"run": RunSubjects(sessions), "schedule": NoticeSubjects(schedules)},
+                {"run": RunSubjects(sessions, connections.repository), "schedule": NoticeSubjects(schedules)},
             ),
             schedule_webhooks=ScheduleWebhooks(schedules, webhook_sender),
             deliveries=Deliveries(

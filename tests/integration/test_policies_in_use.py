@@ -30,6 +30,7 @@ from app.modules.database_connection.statement_audit import Asker
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person
 from app.modules.records.model import NewQuestion
+from app.modules.records.repository import SessionRepository
 from app.modules.reports.model import Exchange
 from app.modules.reports.schemas import NewReport
 from app.modules.schedules.errors import OwnRowsOnly
@@ -40,6 +41,7 @@ from app.modules.schedules.schemas import ScheduleBody
 from app.modules.schedules.service import NewSchedule
 from app.modules.sharing.errors import NotOffered
 from app.modules.webhooks.model import Receiver
+from app.modules.webhooks.run_subjects import RunSubjects
 from graph.errors import StatementRefused
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.shop import make_shop
@@ -417,6 +419,54 @@ async def test_a_pin_takes_no_rows_of_another_database_of_its_session(
     shown = await read_pin(services, anna, pinned)
     assert shown.pin.result is not None
     assert shown.pin.result.rows_head == [[3]]  # of the database that the pin names
+
+
+async def test_answers_of_a_further_database_stay_with_its_rights_when_it_is_taken_away(
+    services: Services, shop: Connection, model: ScriptedModel, tmp_path: Path
+) -> None:
+    databases = services.database_connections
+    path = make_shop(tmp_path / "open.db")
+    main = await databases.register("anna", f"sqlite:///{path}", "Open", description="", shared=True)
+    model.rule("", "All of them.")
+    with calling(person("anna", ANNA)):
+        session = await services.sessions.create(
+            "anna", main.id, None, mode="ask", metadata={}, also=[shop.id]
+        )
+        _, run = await services.sessions.ask("anna", session.id, NewQuestion(ASKED, sql=COUNT))
+        _ = [entry async for entry in services.sessions.follower.events(run)]
+        answer = next(each for each in await services.sessions.history(session) if each.role == "assistant")
+        await services.sessions.change("anna", session.id, {"also": []})
+        changed = await services.sessions.change("anna", session.id, {"also": [main.id]})
+        assert (changed.also, changed.also_before) == ((main.id,), (shop.id,))
+        with pytest.raises(NotOffered):
+            await services.sharing.add("anna", "answer", answer.id, days=1)
+        with pytest.raises(NotOffered):
+            await services.sharing.add("anna", "session", session.id, days=1)
+        board = await services.boards.create("anna", "Mine")
+        new = NewPin(message_id=answer.id, title=None, chart_choice=None, width=6, height=4)
+        pinned = (await services.boards.pin("anna", board.id, new)).pin
+    shown = await read_pin(services, person("anna", ANNA), pinned)
+    assert shown.pin.result is not None
+    assert shown.pin.result.rows_head == [[3]]  # of the database that the pin names
+
+
+async def test_a_webhook_sends_no_answer_from_before_a_change_of_policies(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    with calling(person("anna", ANNA)):
+        session = await services.sessions.create("anna", shop.id, None, mode="ask", metadata={})
+        _, run = await services.sessions.ask("anna", session.id, NewQuestion(ASKED, sql=COUNT))
+        _ = [entry async for entry in services.sessions.follower.events(run)]
+    databases = services.database_connections.repository
+    subjects = RunSubjects(SessionRepository(services.storage), databases)
+    sent = await subjects.data(run.id, "answer")
+    assert sent is not None
+    assert sent["rows"] == [[2]]
+    await services.connection_policies.change("anna", shop.id, POLICIES)
+    sent = await subjects.data(run.id, "answer")
+    assert sent is not None
+    assert (sent["sql"], sent["analysis"], sent["rows"], sent["run_id"]) == (None, None, [], run.id)
 
 
 async def test_the_cache_of_checked_statements_does_not_mix_people(

@@ -334,7 +334,7 @@ class Boards:
         if message.sql is None or message.row_count is None:
             raise NothingToPin
         connection = await self._connections.repository.get(owner, session.connection_id)
-        return _Answer(message, session, connection.policies is not None or bool(session.also))
+        return _Answer(message, session, connection.policies is not None or bool(session.further_ids))
 
     async def _give_rows(self, board: Board, pin: Pin, answer: _Answer) -> ShownPin:
         """Give a pin the rows of an answer. Its statement runs if it `runs_again`, if they are no longer

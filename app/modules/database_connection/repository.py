@@ -1,6 +1,7 @@
 """Connections and their scanned tables in the store."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TypedDict
 
@@ -66,6 +67,8 @@ class Connection:
     """Which rows and columns people may see (`Policies` as JSON). None: all that the account may see."""
     policies_found_at: int = 0
     """The latest `found_at` of the tables that the policies were written for."""
+    policies_at: int = 0
+    """Time of the latest change of the policies, in epoch milliseconds."""
     encrypted_hash_key: str | None = field(default=None, repr=False)
     """Key of the hashes that policies show in place of values. It stays when the policies change."""
     schemas: tuple[str, ...] = ()
@@ -167,6 +170,16 @@ class ConnectionRepository:
                 continue
         return False
 
+    async def policies_changed(self, reader: str, connection_ids: Iterable[str], since: int) -> bool:
+        """True if the policies of one of these connections, as far as the reader may use them, have changed
+        since a time in epoch milliseconds.
+        """
+        for each in sorted(set(connection_ids)):
+            with suppress(ConnectionNotFound):
+                if (await self.get(reader, each)).policies_at >= since:
+                    return True
+        return False
+
     async def own(self, owner: str, connection_id: str) -> Connection:
         """Returns a connection of this owner. Raises `ConnectionNotFound` or `NotTheOwner`."""
         connection = await self.get(owner, connection_id)
@@ -192,7 +205,7 @@ class ConnectionRepository:
             if isinstance(value, str | int | Roles)
         }
         if "policies" in edit:
-            changes["policies"] = edit["policies"]
+            changes |= {"policies": edit["policies"], "policies_at": now_ms()}
         if "ask_above_rows" in edit:
             changes["ask_above_rows"] = edit["ask_above_rows"]
         if "refuse_above_rows" in edit:

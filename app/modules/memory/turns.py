@@ -103,7 +103,7 @@ class StoredTurns:
             answer=text,
             at=answer.created_at,
             tainted=await self._is_tainted(answer.id),
-            also=session.also,
+            also=sorted(session.further_ids),
         )
 
 

@@ -94,6 +94,8 @@ class Session:
     """Summary of the exchanges that the model no longer reads in full."""
     also: tuple[str, ...] = ()
     """Ids of further database connections, which investigations may read."""
+    also_before: tuple[str, ...] = ()
+    """Ids of those that were taken away: earlier answers may have their rows."""
     documentation: DocumentationRequest | None = None
     """None for a session that was not begun to document its database."""
     metadata_keys: tuple[str, ...] = ()
@@ -134,6 +136,11 @@ class Session:
     def state_key(self) -> tuple[int, int]:
         """Differs between any two states of the session and its messages while no run holds it."""
         return self.updated_at, self.edited_at
+
+    @property
+    def further_ids(self) -> set[str]:
+        """Ids of further database connections whose rows answers may have."""
+        return {*self.also, *self.also_before}
 
     @property
     def connection_id(self) -> str:

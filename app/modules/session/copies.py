@@ -145,6 +145,7 @@ class SessionCopies:
             created_at=now,
             updated_at=now,
             also=source.also,
+            also_before=source.also_before,
         )
         async with self._allowances.new_session(owner):
             copies = [

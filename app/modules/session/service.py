@@ -264,11 +264,9 @@ class SessionService:
         while True:
             is_use = any(each != "pinned_at" for each in changes)
             moved = {**changes, "updated_at": later(session)} if is_use else changes
-            as_read: Sequence[Condition] = ()
-            if isinstance(patch := changes.get("metadata"), dict):
-                moved = {**moved, **_merge_metadata(session, patch)}
-                as_read = [Equals("updated_at", session.updated_at)]  # another may merge at the same moment
-            changed = await self.repository.edit(session, moved, [*where, *as_read])
+            merged = _merge(session, changes)  # as another may do at the same moment
+            as_read = [Equals("updated_at", session.updated_at)] if merged else []
+            changed = await self.repository.edit(session, {**moved, **merged}, [*where, *as_read])
             if changed is not None:
                 return changed
             session = await self.repository.get(owner, session_id)
@@ -403,14 +401,21 @@ class SessionService:
         return (await self.repository.messages(session, limit, None))[0]
 
 
-def _merge_metadata(session: Session, patch: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Returns the fields of a session with a merge patch of its metadata. Raises `MetadataTooLarge`."""
+def _merge(session: Session, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Returns the fields of a session that follow from these changes and from what it has: a merge patch of
+    its metadata, and the databases that are taken away. Raises `MetadataTooLarge`.
+    """
+    merged: dict[str, JsonValue] = {}
+    if isinstance(also := changes.get("also"), list):
+        merged["also_before"] = [*session.further_ids.difference(map(str, also))]
+    if not isinstance(patch := changes.get("metadata"), dict):
+        return merged
     metadata = merge_patch(session.metadata, patch)
     size = json_size(metadata)
     if size > MAX_METADATA_BYTES:
         raise MetadataTooLarge(size=size, most=MAX_METADATA_BYTES)
     kept = [ONE_RUN] if session.is_for_one_run else []
-    return {"metadata": metadata, "metadata_keys": [*pair_keys(metadata), *kept]}
+    return {**merged, "metadata": metadata, "metadata_keys": [*pair_keys(metadata), *kept]}
 
 
 def _titled_by(title: JsonValue) -> TitledBy | None:

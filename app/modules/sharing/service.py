@@ -275,7 +275,7 @@ class Sharing:
                 charts |= _chart_of(each)
         return _Thing(
             title=question or session.title or first,
-            connection_ids=sorted({session.db_connection_id, *session.also}),
+            connection_ids=sorted({session.db_connection_id, *session.further_ids}),
             session_id=session.id,
             before_sequence=before,
             charts=charts,
@@ -291,7 +291,7 @@ class Sharing:
         session = None if link.session_id is None else await self._sessions.repository.find(link.session_id)
         if session is None or session.owner != link.owner or session.db_connection_id is None:
             raise LinkUnknown
-        for each in {session.db_connection_id, *session.also, *link.connection_ids}:
+        for each in {session.db_connection_id, *session.further_ids, *link.connection_ids}:
             if not await self._is_open(reader, each):
                 raise LinkUnknown
         return session

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Message, Run
 from app.modules.records.repository import SessionRepository
@@ -19,8 +20,9 @@ _MOST_CHARACTERS = 64 * 1024
 class RunSubjects:
     """Runs that events tell of."""
 
-    def __init__(self, sessions: SessionRepository) -> None:
+    def __init__(self, sessions: SessionRepository, connections: ConnectionRepository) -> None:
         self._sessions = sessions
+        self._connections = connections
 
     async def data(self, subject_id: str, content: WebhookContent) -> dict[str, JsonValue] | None:
         """Returns the ids and the metadata of a run, and with `answer` its answer. Returns None if it was
@@ -38,10 +40,13 @@ class RunSubjects:
         return ids if content == "ids" else {**ids, **await self._answer(run)}
 
     async def _answer(self, run: Run) -> dict[str, JsonValue]:
+        """What its owner may no longer see, as policies have changed since it was asked, is left out."""
         message: Message | None = None
         with suppress(SessionUnknown):  # it was deleted
             session = await self._sessions.get(run.owner, run.session_id)
-            message = await self._sessions.find_answer(session, run.message_id)
+            connections = {session.connection_id, *session.further_ids}
+            if not await self._connections.policies_changed(run.owner, connections, run.created_at):
+                message = await self._sessions.find_answer(session, run.message_id)
         if message is None:
             return {"query": run.question, "sql": None, "analysis": None, "columns": [], "rows": []}
         rows: Sequence[JsonValue] = message.rows_head[:_ROWS]
