@@ -75,9 +75,9 @@ class Written(Interpretation, StatementDetails, Offer):
     """Id of the verified example that is the statement."""
 
     def draft(self, dialect: str) -> Draft:
-        """Returns the statement of route `sql`, which is in this dialect."""
+        """Returns the statement of route `sql`, which is in this dialect unless it names its own."""
         named = self.model_dump(include=set(Draft.model_fields))
-        return Draft.model_validate({**named, "sql": self.text, "dialect": dialect})
+        return Draft.model_validate({**named, "sql": self.text, "dialect": self.dialect or dialect})
 
 
 @dataclass(frozen=True)

@@ -490,6 +490,20 @@ async def test_results_of_two_databases_of_the_session_are_compared(
     assert "[3, 30.0, 31]" in joined["content"]
     assert 'rows from other (SQLite): `SELECT "id", "amount" FROM "orders"`' in joined["content"]
     assert "Joined in memory: `SELECT" in joined["content"]
+    # So does a statement of a plain answer, of the model or of the user.
+    model.say(f"Both.\n\n```sql\n{JOINED}\n```")
+    answered = await kai.ask(opened.json()["id"], "Which amounts differ between test and other?")
+    assert "Other databases of this session" in last_prompt(model)
+    assert "-- in other\nCREATE TABLE" in last_prompt(model)
+    own = await kai.ask(opened.json()["id"], "Amounts that differ", sql=JOINED)
+    for events in (answered, own):
+        assert chunks(events, "results")[0]["rows"] == [[3, 30.0, 31]]
+        assert [each.data["dialect"] for each in events if each.data.get("type") == "sql"] == ["duckdb"]
+        (said,) = chunks(events, "analysis")
+        assert "**Joined from several databases:**\n\n- Fetched 4 rows from test (SQLite): `SELECT" in said
+        assert "- Joined in memory: `SELECT" in said
+    refused = await kai.ask(opened.json()["id"], "All", sql="SELECT * FROM orders, other.nothing")
+    assert "The table nothing of other is not in that database" in str([each.data for each in refused])
     missing = await kai.http.patch(
         f"/sessions/{opened.json()['id']}", json={"also_db_connection_ids": [main, "unknown"]}
     )

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -18,13 +18,15 @@ from app.modules.analysis.figures.coverage import key_columns, read_span, span_s
 from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
+from app.modules.database_connection.joining.plan import DIALECT as JOINED_DIALECT
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Purpose
 from app.modules.memory.directive_news import DirectiveNews
 from app.modules.memory.profile_text import ProfileSections
-from app.modules.memory.recall import FactRecall
+from app.modules.memory.recall import FactRecall, Reach
+from app.modules.memory.scopes import Scope
 from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter, sections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import (
@@ -42,7 +44,15 @@ from app.modules.run.notices import NoticingAnalyst
 from app.modules.run.observer import RunObserver
 from app.modules.run.page_context import PageContext
 from app.modules.run.remembering import RunFacts, RunNews
-from app.modules.run.result_checking import RunResultChecker, asker_of
+from app.modules.run.result_checking import RunResultChecker
+from app.modules.run.several_databases import (
+    AnalystOfSeveral,
+    RecallOfSeveral,
+    RunDatabases,
+    WriterForSeveral,
+    asker_of,
+    databases_of,
+)
 from app.modules.run.statement_approval import ApprovedRunner, RunStatementAsker, StatementApprovals
 from app.modules.run.summary import DigestSummarizer, ModelSummarizer
 from app.modules.sql_generation.candidates import Candidates, Tried
@@ -192,12 +202,7 @@ class PortFactory:
         """
         models = self._models
         is_prompted = models is not None and run.sql is None and run.attempt == 1
-        reach = None
-        filled = None
-        if self._facts is not None and models is not None and run.sql is None:
-            reach = self._facts.reach_of(run.owner, session.id, session.connection_id)
-            if is_prompted:
-                filled = asyncio.create_task(self._facts.filled(reach), name=f"run {run.id}: groups of facts")
+        reach, filled = self._begin_facts(session, run, is_prompted=is_prompted)
         profile = None if self._profiles is None else _OwnProfile(_begun_profile(self._profiles, session))
         # Together, and with the profile and the groups of facts, they are one request to a remote store.
         connection, knowledge, seen = await asyncio.gather(
@@ -209,13 +214,13 @@ class PortFactory:
         task, investigator = None, None
         if models and investigates:
             task, investigator = await self._investigators_of(session, run, connection)
-        keeping = _KeepingRunner(self._connections, connection, schema_context, rows=self._rows, run_of=run)
-        checker = RunResultChecker(
-            connections=self._connections, connection=connection, schema_context=schema_context, run_of=run
+        databases = await databases_of(
+            session, run, connection, connections=self._connections, schema_context_of=self.schema_context
         )
-        try_out = _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
+        keeping, try_out = self._executing(run, connection, schema_context, databases=databases)
+        checker, may_investigate = try_out.checker, investigator is not None
         writer = self._writer_of(
-            run, connection, schema_context, try_out=try_out, may_investigate=investigator is not None
+            run, schema_context, try_out=try_out, may_investigate=may_investigate, databases=databases
         )
         given = _given_writer(run, connection.dialect, has_task=task is not None)
         runner: _OnlyOnce | _KeepingRunner = _OnlyOnce(keeping) if given else keeping
@@ -226,7 +231,7 @@ class PortFactory:
         facts: FactFinder | None = None
         if self._facts is not None and reach is not None and given is None:
             facts = RunFacts(self._facts, schema_context, reach.narrow_to(connection), filled=filled)
-        return Ports(
+        ports = Ports(
             recall=recall,
             facts=facts,
             news=None if self._news is None else RunNews(self._news, run),
@@ -239,17 +244,66 @@ class PortFactory:
             analyst=NoticingAnalyst(analyst, checker, schema_context),
             summarizer=self._summarizer_of(session),
             observer=self.observer,
-            statements=self._statement_asker(run, connection, runner),
+            statements=self._statement_asker(run, connection, runner, databases=databases),
             investigator=task or investigator,
             profile=profile,
         )
+        return ports if databases is None else self._extended(ports, databases, is_given=given is not None)
+
+    def _executing(
+        self,
+        run: Run,
+        connection: Connection,
+        schema_context: SchemaContext,
+        *,
+        databases: RunDatabases | None,
+    ) -> tuple["_KeepingRunner", "_TryOut"]:
+        keeping = _KeepingRunner(
+            self._connections, connection, schema_context, rows=self._rows, run_of=run, databases=databases
+        )
+        checker = RunResultChecker(
+            connections=self._connections,
+            connection=connection,
+            schema_context=schema_context,
+            run_of=run,
+            databases=databases,
+        )
+        return keeping, _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
+
+    def _extended(self, ports: Ports, databases: RunDatabases, *, is_given: bool) -> Ports:
+        """Returns the ports of a session of several databases. `is_given`: no model writes the statement."""
+        # Of their joined rows no days are known, and no keys.
+        joined = FiguresAnalyst(JOINED_DIALECT, _NoBackground(), datetime.now(UTC).date())
+        return replace(
+            ports,
+            recall=ports.recall if is_given or not self._models else RecallOfSeveral(ports.recall, databases),
+            writer=WriterForSeveral(ports.writer, databases),
+            analyst=AnalystOfSeveral(ports.analyst, joined, databases),
+        )
+
+    def _begin_facts(
+        self, session: Session, run: Run, *, is_prompted: bool
+    ) -> tuple[Reach | None, "asyncio.Task[Collection[Scope]] | None"]:
+        """Returns whose facts a turn may read, and the reading of their groups; None where none are read."""
+        if self._facts is None or self._models is None or run.sql is not None:
+            return None, None
+        reach = self._facts.reach_of(run.owner, session.id, session.connection_id)
+        if not is_prompted:
+            return reach, None
+        return reach, asyncio.create_task(self._facts.filled(reach), name=f"run {run.id}: groups of facts")
 
     def _statement_asker(
-        self, run: Run, connection: Connection, runner: ApprovedRunner
+        self, run: Run, connection: Connection, runner: ApprovedRunner, *, databases: RunDatabases | None
     ) -> StatementAsker | None:
         if self._approvals is None:
             return None
-        return RunStatementAsker(approvals=self._approvals, connection=connection, runner=runner, run_of=run)
+        return RunStatementAsker(
+            approvals=self._approvals,
+            connection=connection,
+            runner=runner,
+            run_of=run,
+            others=() if databases is None else databases.others,
+        )
 
     async def _investigators_of(
         self, session: Session, run: Run, connection: Connection
@@ -269,16 +323,16 @@ class PortFactory:
     def _writer_of(
         self,
         run: Run,
-        connection: Connection,
         schema_context: SchemaContext,
         *,
         try_out: "_TryOut",
         may_investigate: bool,
+        databases: RunDatabases | None,
     ) -> SqlWriter:
-        models, today = self._models, datetime.now(UTC).date()
+        models, today, dialect = self._models, datetime.now(UTC).date(), try_out.connection.dialect
         has_rows = None if models else try_out.has_rows
         builtin = BuiltinWriter(
-            connection.dialect,
+            dialect,
             schema_context.index,
             today,
             read_terms=schema_context.terms,
@@ -288,7 +342,7 @@ class PortFactory:
             ModelWriter(
                 models.sql,
                 builtin,
-                _Correcting(schema_context, self._corrections),
+                _Correcting(schema_context, self._corrections, databases),
                 instruction=models.instruction,
                 read_index=schema_context.index,
                 today=today,
@@ -298,7 +352,7 @@ class PortFactory:
                 candidates=Candidates(
                     count=models.candidates,
                     try_out=try_out.try_out,
-                    dialect=connection.dialect,
+                    dialect=dialect,
                     run_id=run.id,
                 ),
             )
@@ -458,8 +512,11 @@ class _Correcting:
 
     schema_context: SchemaContext
     corrections: Counter
+    databases: RunDatabases | None
 
     async def __call__(self, sql: str) -> Corrected:
+        if self.databases is not None and self.databases.are_named_by(sql):
+            return Corrected(sql)  # running it says what is wrong
         corrected = await self.schema_context.corrected(sql)
         for each in corrected.corrections:
             self.corrections.labels(each.kind).inc()
@@ -624,6 +681,16 @@ class DatabaseBackground:
             return frozenset()
 
 
+class _NoBackground:
+    """Knows nothing of the data behind a statement."""
+
+    async def span(self, sql: str) -> DataSpan | None:
+        return None
+
+    async def keys(self, sql: str) -> frozenset[str]:
+        return frozenset()
+
+
 @dataclass(frozen=True)
 class _TryOut:
     """Runs statements whose rows are not shown."""
@@ -668,6 +735,8 @@ class _KeepingRunner:
     schema_context: SchemaContext
     rows: RowStore
     run_of: Run
+    databases: RunDatabases | None = None
+    """None for a session of one database."""
     in_hand: Rows | None = None
     """All rows that this attempt has stored."""
     _fetched: tuple[str, Rows] | None = None
@@ -679,13 +748,18 @@ class _KeepingRunner:
 
     async def run(self, sql: str, *, is_approved: bool = False) -> Rows:
         self._fetched = None
-        asker = asker_of(self.run_of, "question")
-        fetched = await self.connections.run(
-            self.connection, sql, asker, check_names=self.schema_context.check, is_approved=is_approved
-        )
+        fetched = await self._fetch(sql, is_approved=is_approved)
         rows = fetched.as_rows()
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
+
+    async def _fetch(self, sql: str, *, is_approved: bool) -> ResultSet:
+        if self.databases is not None and self.databases.are_named_by(sql):
+            return await self.databases.run(sql, is_approved=is_approved)
+        asker = asker_of(self.run_of, "question")
+        return await self.connections.run(
+            self.connection, sql, asker, check_names=self.schema_context.check, is_approved=is_approved
+        )
 
     async def keep(self) -> None:
         """Does nothing for rows that an earlier attempt has stored."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from app.core.language import language_of
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
-from app.modules.database_connection.statement_audit import Asker, Purpose
 from app.modules.records.model import Run
+from app.modules.run.several_databases import RunDatabases, asker_of
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.result_warnings.warnings import MOST_WARNINGS, is_empty
 from app.modules.sql_generation.schema_context import SchemaContext
@@ -23,13 +23,6 @@ _PROBE_SECONDS = 3.0
 stays unknown."""
 
 
-def asker_of(run: Run, purpose: Purpose) -> Asker:
-    """The owner of a run, as the asker of a statement for this purpose."""
-    return Asker(
-        owner=run.owner, purpose=purpose, session_id=run.session_id, run_id=run.id, claim=run.database_claim
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunResultChecker:
     """A join is probed when the result is empty and nothing else explains it, and where it may repeat rows;
@@ -40,6 +33,9 @@ class RunResultChecker:
     connection: Connection
     schema_context: SchemaContext
     run_of: Run
+    databases: RunDatabases | None = None
+    """None for a session of one database. No single schema tells what is wrong with a statement over several.
+    """
     _probed: dict[str, bool] = field(default_factory=dict)
     """Results of probes by their SQL: True if it returns a row."""
 
@@ -49,6 +45,8 @@ class RunResultChecker:
         return [each.say(language) for each in warnings if each.worth_repair]
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
+        if self.databases is not None and self.databases.are_named_by(sql):
+            return []
         found = await self.schema_context.find_warnings(question, sql, rows)
         warnings = [each for each in found if await self._is_borne_out(each)]
         if is_empty(rows) and not any(each.worth_repair for each in warnings):

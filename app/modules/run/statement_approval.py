@@ -56,6 +56,8 @@ class RunStatementAsker:
     connection: Connection
     runner: ApprovedRunner
     run_of: Run
+    others: Sequence[Connection] = ()
+    """The session's further databases, which a statement may read, too."""
 
     async def ask(self, sql: str, why: str, step: int, *, emit: Emit) -> ToolCallRef:
         run = self.run_of
@@ -74,7 +76,7 @@ class RunStatementAsker:
             created_at=now_ms(),
             gate="asks",
             description=f"Run the statement. {why}",
-            destination=f"database {self.connection.name}",
+            destination=f"database {', '.join(each.name for each in (self.connection, *self.others))}",
         )
         record = replace(new_step(run, step, "calls", text="", model=""), call_ids=[call.id])
         _, calls = await self.approvals.records.keep(record, [call])
@@ -117,8 +119,10 @@ class RunStatementAsker:
     def _hash_of(self, call: CallRecord) -> str:
         """Returns the SHA-256 of what runs, and where."""
         url = digest(self.connection.encrypted_url)
+        others: dict[str, JsonValue] = {each.id: digest(each.encrypted_url) for each in self.others}
         return digest(
             {
+                **({"others": others} if others else {}),
                 "tool": TOOL,
                 "arguments": call.arguments,
                 "connection": {"id": self.connection.id, "url": url},

@@ -12,7 +12,7 @@ from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.facts import Facts
 from app.modules.records.model import Run
-from app.modules.run.result_checking import asker_of
+from app.modules.run.several_databases import asker_of
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndex
 from app.modules.tools.history import ConversationHistory
