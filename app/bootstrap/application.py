@@ -23,7 +23,7 @@ from app.http.entity_tags import EntityTags
 from app.http.health import attach_health, health
 from app.http.idempotency import Idempotency
 from app.http.json_compression import JsonCompression
-from app.http.methods import Head
+from app.http.methods import Head, refuse_other_methods
 from app.http.open_streams import OpenStreams
 from app.http.parameters import refuse_repeats
 from app.http.problems import answer_problems, storage_unavailable, turn_problem
@@ -113,6 +113,8 @@ _ROUTERS = (
     profiles,
 )
 """Of `/api/v1`."""
+
+_OF_EACH_ROUTE = [Depends(refuse_other_methods), Depends(count_request)]
 
 
 def create_app(services: Services, settings: Settings, part: Part = "all") -> FastAPI:
@@ -208,18 +210,16 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(problems, prefix=API_PREFIX)
     describe_events(app.webhooks)
     for router in _ROUTERS:
-        app.include_router(
-            router, prefix=API_PREFIX, dependencies=[Depends(count_request), Depends(refuse_repeats)]
-        )
+        app.include_router(router, prefix=API_PREFIX, dependencies=[*_OF_EACH_ROUTE, Depends(refuse_repeats)])
     app.include_router(provider)
-    app.include_router(chat, prefix="/api", dependencies=[Depends(count_request)])
+    app.include_router(chat, prefix="/api", dependencies=_OF_EACH_ROUTE)
     if "langgraph" in protocols:
         for router in langgraph:
-            app.include_router(router, dependencies=[Depends(count_request)])
+            app.include_router(router, dependencies=_OF_EACH_ROUTE)
     if "agui" in protocols:
-        app.include_router(agui, dependencies=[Depends(count_request)])
+        app.include_router(agui, dependencies=_OF_EACH_ROUTE)
     if "openai" in protocols:
-        app.include_router(openai, dependencies=[Depends(count_request)])
+        app.include_router(openai, dependencies=_OF_EACH_ROUTE)
     if "mcp" in protocols:
         app.include_router(mcp)
     return app

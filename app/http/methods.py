@@ -1,29 +1,33 @@
 """Methods of paths: HEAD wherever GET is, and what OPTIONS and 405 answer."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.routing import iter_route_contexts
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.routes import API_PREFIX
 from app.http.send_bypass import offer_direct_send
 
 MERGE_PATCH = "application/merge-patch+json"
 _ORDER = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _COMPARED_CHARACTERS = 200
 _PARAMETER = re.compile(r"\{[^{}]*\}")
+_CONVERTER = re.compile(r":\w+\}")
 _NEAREST = 3
+_HEAD = "kai.head"
 
 
 class Head:
     """ASGI middleware outside the log: routes answer HEAD as GET, and the body is left out.
 
-    A stream ends after its head, as if the client had left.
+    Streams send nothing but their head (`is_head`); another response ends as if the client had left.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -34,6 +38,7 @@ class Head:
             await self._app(scope, receive, send)
             return
         scope["method"] = "GET"
+        scope[_HEAD] = True
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -48,11 +53,49 @@ class Head:
         await send({"type": "http.response.body", "body": b""})
 
 
+def is_head(scope: Scope) -> bool:
+    """True for a request whose response is its head alone."""
+    return bool(scope.get(_HEAD))
+
+
+async def send_head(response: Response, send: Send) -> None:
+    """Send the head of a response, whose body is then neither made nor followed."""
+    await send(
+        {
+            "type": "http.response.start",
+            "status": response.status_code,
+            "headers": response.raw_headers,
+        }
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Path:
+    """A route, by the template of its path."""
+
+    route_id: int
+    template: str
+    pattern: re.Pattern[str]
+    methods: frozenset[str]
+    is_described: bool
+    """False for the page, and for what is refused whatever the request holds."""
+
+    @property
+    def text_length(self) -> int:
+        """Number of the characters of its own, outside of parameters."""
+        return len(_PARAMETER.sub("", self.template))
+
+
 @lru_cache(maxsize=4)
-def _paths(app: FastAPI) -> Sequence[tuple[str, re.Pattern[str], frozenset[str]]]:
-    """Templates of the paths of an application, with their patterns and methods."""
+def _paths(app: FastAPI) -> Sequence[_Path]:
     return [
-        (context.path, compile_path(context.path)[0], frozenset(context.methods))
+        _Path(
+            route_id=id(context.original_route),
+            template=_CONVERTER.sub("}", context.path),
+            pattern=compile_path(context.path)[0],
+            methods=frozenset(context.methods),
+            is_described=getattr(context.original_route, "include_in_schema", False),
+        )
         for context in iter_route_contexts(app.routes)
         if context.path is not None and context.methods
     ]
@@ -62,23 +105,63 @@ def methods_of(app: FastAPI, path: str) -> list[str]:
     """The methods that routes of a path have, in a usual order. Empty for an unknown path.
 
     Of templates that fit it, the one with the most text of its own counts: `/assistants/search` is no id.
+    What routes without a description refuse counts only where there are no others.
     """
-    fitting = [(template, methods) for template, pattern, methods in _paths(app) if pattern.fullmatch(path)]
+    fitting = [each for each in _paths(app) if each.pattern.fullmatch(path)]
     if not fitting:
         return []
-    most = max(_text_length(template) for template, _ in fitting)
-    found = {each for template, methods in fitting if _text_length(template) == most for each in methods}
+    most = max(each.text_length for each in fitting)
+    nearest = [each for each in fitting if each.text_length == most]
+    described = [each for each in nearest if each.is_described]
+    found = {method for each in described or nearest for method in each.methods}
     if "GET" in found:
         found.add("HEAD")
     return [*(each for each in _ORDER if each in found), "OPTIONS"]
 
 
-def _text_length(template: str) -> int:
-    """Number of the characters of a template outside of its parameters."""
-    return len(_PARAMETER.sub("", template))
+@lru_cache(maxsize=4)
+def _nearer_paths(app: FastAPI) -> Mapping[int, Sequence[re.Pattern[str]]]:
+    """By the identity of a route, the patterns of those whose paths it fits and that have more text of
+    their own.
+    """
+    paths = [each for each in _paths(app) if each.is_described]
+    return {
+        outer.route_id: nearer
+        for outer in paths
+        if (
+            nearer := [
+                each.pattern
+                for each in paths
+                if each.text_length > outer.text_length and outer.pattern.fullmatch(each.template)
+            ]
+        )
+    }
+
+
+async def refuse_other_methods(request: Request) -> None:
+    """Dependency of every route. Refuses a method that the path has not, where its last part would be taken
+    for an id: `GET /database-connections/test`.
+    """
+    nearer = _nearer_paths(request.app).get(id(request.scope["route"]), ())
+    if any(pattern.fullmatch(request.scope["path"]) for pattern in nearer):
+        raise HTTPException(405)
 
 
 def nearest_paths(app: FastAPI, path: str) -> list[str]:
     """Templates of described paths that are written much like an unknown one, nearest first."""
-    templates = {template for template, _, _ in _paths(app) if template.startswith(API_PREFIX)}
-    return get_close_matches(path[:_COMPARED_CHARACTERS], sorted(templates), n=_NEAREST, cutoff=0.7)
+    parts = path[:_COMPARED_CHARACTERS].split("/")
+    filled = {
+        "/".join(_filled(each.template.split("/"), parts)): each.template
+        for each in _paths(app)
+        if each.is_described
+    }
+    nearest = get_close_matches("/".join(parts), sorted(filled), n=_NEAREST, cutoff=0.7)
+    return [filled[each] for each in nearest]
+
+
+def _filled(template: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """The parts of a template, with those of a path in place of its parameters."""
+    return [
+        parts[at] if _PARAMETER.fullmatch(part) and at < len(parts) else part
+        for at, part in enumerate(template)
+    ]

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.core.bus.event_log import EventLog, LogEntry
 from app.core.errors import Malformed
+from app.http.methods import is_head, send_head
 from app.http.response_lifetime import stream_later
 from app.http.send_bypass import direct_after_head
 
@@ -57,6 +58,9 @@ class EventStream(EventSourceResponse):
     media_type = "text/event-stream"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_head(scope):
+            await send_head(self, send)
+            return
         await stream_later(scope, partial(self.stream, scope, receive, direct_after_head(scope, send)))
 
     async def stream(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import Request, Response
 
 from app.core.errors import Problem
+from app.http.methods import methods_of
 from app.http.router import Router
 from app.modules.protocols.langgraph.dependencies import PREFIX
 from app.modules.protocols.langgraph.errors import (
@@ -61,8 +62,12 @@ router = Router(prefix=PREFIX)
 
 
 def _refuse(path: str, methods: Sequence[str], refusal: Problem) -> None:
-    async def answer(_: Request) -> Response:
-        raise type(refusal)(refusal.detail)
+    async def answer(request: Request) -> Response:
+        refused = type(refusal)(refusal.detail)
+        if refused.status == ReadOnly.status:
+            others = [each for each in methods_of(request.app, request.scope["path"]) if each not in methods]
+            refused.headers = {"Allow": ", ".join(others)}
+        raise refused
 
     router.add_route(PREFIX + path, answer, methods=[*methods], include_in_schema=False)
 

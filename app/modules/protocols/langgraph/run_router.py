@@ -9,8 +9,10 @@ from urllib.parse import quote, urlencode
 from fastapi import Depends, Query, Request, Response, status
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import JsonValue, TypeAdapter, ValidationError
+from starlette.types import Receive, Scope, Send
 
 from app.http.callers import ASK, READ, CurrentCaller, Owner
+from app.http.methods import is_head, send_head
 from app.http.open_streams import STREAM
 from app.http.parameters import LastEventId
 from app.http.rate_limits import count_question
@@ -63,6 +65,16 @@ def _path(started: Started) -> str:
     return f"/threads/{quote(started.session.thread_id, safe='')}/runs/{started.run.id}"
 
 
+class _Values(StreamingResponse):
+    """A body that waits for the end of a run."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_head(scope):
+            await send_head(self, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
 class _Streams:
     """Answers with streams and final values of runs."""
 
@@ -104,7 +116,7 @@ class _Streams:
     async def wait(self, started: Started, *, cancels: bool) -> StreamingResponse:
         """The final values of a run. White space keeps the connection alive until then."""
         where = _path(started)
-        return StreamingResponse(
+        return _Values(
             self._body(started, cancels=cancels),
             media_type="application/json",
             headers={

@@ -4,10 +4,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Header, Path, Request, Response
+from fastapi import Depends, Header, HTTPException, Path, Request, Response, status
 from fastapi.responses import JSONResponse
 
 from app.http.callers import ANYBODY, ASK, READ, Owner
+from app.http.methods import methods_of
 from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.http.router import Router
@@ -225,7 +226,11 @@ async def create_chat_completion(
     dependencies=[ANYBODY],
 )
 async def refuse_other_routes(request: Request) -> None:
-    """Answers 404 in OpenAI's form to every route that KAI does not have, such as `/responses`."""
+    """Answers 404 in OpenAI's form to every route that KAI does not have, such as `/responses`, and 405 to
+    other methods of those that it has.
+    """
+    if request.method not in methods_of(request.app, request.scope["path"]):
+        raise HTTPException(status.HTTP_405_METHOD_NOT_ALLOWED)
     raise RouteNotOffered(request.url.path)
 
 
