@@ -188,3 +188,46 @@ def test_a_date_asked_for_comes_before_the_measures() -> None:
     assert sheet.lead[1].statement.startswith("**Bob** has the most visits: 8")
     sheet = sheet_of("How many calls of each member?", sql, columns, cells)
     assert sheet.lead[0].statement.startswith("**Bob** has the most visits: 8")
+
+
+CHANGED = "SELECT land, SUM(nachher - vorher) AS change FROM sales GROUP BY land ORDER BY change"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "change", "said"),
+    [
+        ("Which land fell the most?", f"{CHANGED} LIMIT 1", 12.5, "None fell: **Peru** has the lowest"),
+        ("Which land fell the most?", f"{CHANGED} LIMIT 1", -12.5, "**Peru** has the lowest change: -12.5."),
+        ("Which land grew the least?", f"{CHANGED} LIMIT 1", 12.5, "**Peru** has the lowest change: 12.5."),
+        ("Which land grew the most?", f"{CHANGED} DESC LIMIT 1", -3.5, "None rose: **Peru** has the highest"),
+        (
+            "Welches Land ist am meisten gefallen?",
+            f"{CHANGED} LIMIT 1",
+            12.5,
+            "Nichts ist gefallen: **Peru**",
+        ),
+        (
+            "¿Qué país bajó más en ventas de este año?",
+            f"{CHANGED} LIMIT 1",
+            12.5,
+            "Nada bajó: **Peru** tiene",
+        ),
+        (
+            "Quel pays a le plus baissé dans les ventes ?",
+            f"{CHANGED} LIMIT 1",
+            12.5,
+            "Rien n’a baissé : **Peru**",
+        ),
+    ],
+)
+def test_where_all_rose_none_is_said_to_have_fallen_the_most(
+    question: str, sql: str, change: float, said: str
+) -> None:
+    sheet = sheet_of(question, sql, "land:text change:number", [["Peru", change]])
+    assert sheet.lead[0].statement.startswith(said), sheet.lead[0].statement
+
+
+def test_of_several_that_all_rose_none_is_said_to_have_fallen() -> None:
+    cells: Cells = [["Peru", 2.5], ["Chile", 7.5], ["Cuba", 9.5]]
+    sheet = sheet_of("Which lands fell the most?", CHANGED, "land:text change:number", cells)
+    assert sheet.lead[0].statement.startswith("None fell: **Peru** has the lowest change: 2.5")

@@ -136,6 +136,20 @@ QUESTIONS = {
     "which region had the most new customers in 2024": "select 'Europe', 2",
     "largest order of each year": "select '2024', 1, 454 union all select '2025', 4, 1250",
     "biggest order": "select 4, 1250",
+    "Which customers ordered in 2024 but not in 2025?": "select * from customers where id = 2",
+    "how many customers bought in 2025 and not in 2024": "select 2",
+    "customers in Germany who ordered in March 2025 but not in 2024": "select * from customers where id = 4",
+    "how many orders were placed on weekends": "select 1",
+    "orders on Fridays": "select * from orders where id = 5",
+    "revenue on weekdays in 2025 by country": "select 'Germany', 600 union all select 'USA', 710",
+    "what share of orders was placed at the weekend": "select 100.0 / 6",
+    "customers who ordered on a Sunday": "select * from customers where id = 1",
+    "average days between order and shipping": "select 4.0",
+    "How many days pass between order date and shipped date on average per country?": (
+        "select 'France', 5.0 union all select 'Germany', 11 / 3.0 union all select 'USA', null"
+    ),
+    "average number of days between the order and the return": "select 16.5",
+    "median days from order to return": "select 16.5",
     "how many custoemrs are there": "select count(*) from customers",
     "averge salary of employes": "select avg(salary) from employees",
     "revenue in Germny": "select sum(amount) from order_lines join orders o on o.id = order_id where"
@@ -240,6 +254,39 @@ def test_the_groups_of_a_ranking_are_those_nearest_to_its_money() -> None:
 def test_groups_are_ranked_by_those_who_bought_first_in_a_period() -> None:
     _assert_rows(SALES, "Which name had the most new customers in 2024", "select 'Ann', 1")
     _assert_rows(SALES, "which country had the most new customers in 2024", "select 'Peru', 1")
+
+
+def test_days_and_absences_that_rows_do_not_tell_are_declined() -> None:
+    def check(question: str) -> None:
+        with pytest.raises(Beyond):
+            write(question, SCHEMA, previous=None, today=TODAY)
+
+    assert_each(
+        [
+            "days between order and shipping",
+            "average days between order and country",
+            "average days between order and order",
+            "orders in 2025 but not in March 2025",
+            "customers who signed up in 2025 but not in 2024",
+            "customers who ordered in 2024 but not in 2025 and 2023",
+            "revenue on weekends and on Mondays",
+            "orders not on weekends",
+        ],
+        check,
+    )
+
+
+def test_a_flag_called_weekend_goes_before_the_days_of_a_date() -> None:
+    script = (
+        "create table visits (id integer primary key, visited_on date, weekend boolean);"
+        "insert into visits values (1, '2025-07-14', true), (2, '2025-07-13', false);"
+    )
+    _assert_rows(script, "how many visits on weekends", "select 1")
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(script)
+    answer = write("how many visits on weekends", schema_of(connection), previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql)
+    assert '"weekend" = TRUE' in answer.sql
 
 
 def test_growth_tells_where_the_data_end_within_the_later_period() -> None:

@@ -14,6 +14,7 @@ from app.modules.analysis.facts.statistics import statistics
 from app.modules.analysis.facts.table import FactTable, is_named, names
 from app.modules.analysis.facts.wording import Amount, Counted, Names, Percent, Points, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
+from app.modules.analysis.figures.ends import is_against_question
 from app.modules.analysis.figures.names import is_calendar_or_key
 from app.modules.analysis.figures.requested_measures import names_difference
 from app.modules.analysis.words import label
@@ -236,7 +237,19 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
     how = "share" if share else f"{end}_sum" if entries.summed else end
     key = [ranked.measure.name, ranked.by] if ranked.by else ()
     also = ranked.measure.rows if share else ()
-    return [ranked.fact(end, end, leaders, slots=slots, how=how, value=leaders[0].value, key=key, also=also)]
+    template = end_template(ranked.table, ranked.measure, end, value=leaders[0].value, proof=proof)
+    return [
+        ranked.fact(end, template, leaders, slots=slots, how=how, value=leaders[0].value, key=key, also=also)
+    ]
+
+
+def end_template(
+    table: FactTable, measure: NumericColumn, end: Direction, *, value: Decimal, proof: Proof
+) -> str:
+    """The template of an end; one that says so where the question asks what fell, and all rose."""
+    asked: Direction = "lowest" if value > 0 else "highest"
+    against = measure.is_change and end == asked and is_against_question(table.question, value)
+    return f"{end}.none" if against and proof in ("all", "sorted") else end
 
 
 def scope(table: FactTable, proof: Proof, count: int, *, summed: bool = False) -> str | None:

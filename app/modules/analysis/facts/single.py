@@ -7,6 +7,7 @@ from app.core.values.numbers import as_decimal
 from app.modules.analysis.facts.compared import differences
 from app.modules.analysis.facts.fact import Fact
 from app.modules.analysis.facts.notes import note, partial_notes
+from app.modules.analysis.facts.ranking import end_template
 from app.modules.analysis.facts.table import FactTable
 from app.modules.analysis.facts.wording import Names, Slot
 from app.modules.analysis.figures import Direction, NumericColumn
@@ -61,7 +62,7 @@ def _first_of_all(table: FactTable, main: NumericColumn, end: Direction, *, by: 
     facts = [
         table.fact(
             end,
-            end,
+            end_template(table, main, end, value=value, proof="sorted" if picked is None else "none"),
             slots,
             key=[main.name],
             how=table.how("first", table.measure(main), 1),

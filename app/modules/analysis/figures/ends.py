@@ -1,6 +1,7 @@
 """The end of the scale that a question and its statement put first."""
 
 import re
+from decimal import Decimal
 from itertools import pairwise
 from typing import Literal
 
@@ -41,10 +42,15 @@ _MORE_HIGH = frozenset({"caro", "cara", "caros", "caras", "cher", "chère", "che
 """Words that ask for an end of the scale after one for more, as in "más alto"."""
 _FALLING = word_set("""
     lost lose losing loss losses decline declined drop dropped fell fall fallen decrease decreased shrank
-    shrunk reduction verlust verloren rückgang pérdida pérdidas perdió perdieron caída perte pertes perdu
-    baisse
+    shrunk reduction verlust verloren rückgang gefallen gesunken zurückgegangen abgenommen fiel sank pérdida
+    pérdidas perdió perdieron caída cayó cayeron bajó bajaron disminuyó perte pertes perdu baisse baissé
+    diminué chuté reculé
 """)
 """Words with which more is a lower change, or a higher loss."""
+_RISING = word_set("""
+    grew grow grown growth rose risen increased gained gestiegen gewachsen zugenommen wuchs stieg creció
+    crecieron subió subieron aumentó augmenté progressé
+""")
 _TIMES = re.compile(
     r"time|duration|second|minute|hour|day|week|month|delay|latency|lap|age|wait|price|cost|zeit|dauer|stunde"
     r"|minut|sekunde|tage|preis|tiempo|hora|segundo|días?|precio|temps|durée|heure|jour|prix"
@@ -79,6 +85,13 @@ def direction_of(question: str, measure: str = "") -> Direction | None:
         is_low = bool(words & _FAST) == bool(taken)
         low, high = low or is_low, high or not is_low
     return None if low == high else "lowest" if low else "highest"
+
+
+def is_against_question(question: str, value: Decimal) -> bool:
+    """Return True if a change has the other sign than asked for: a rise where the question is what fell."""
+    words = set(_WORD.findall(question.lower()))
+    falls, rises = bool(words & _FALLING), bool(words & _RISING)
+    return falls != rises and (value > 0 if falls else value < 0)
 
 
 def clear_direction_of(question: str, measure: str = "") -> Direction | None:

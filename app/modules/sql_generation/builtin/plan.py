@@ -91,7 +91,8 @@ class Unclear(Exception):
 class Measure:
     """An aggregate over the rows of `table`. `fields` are multiplied with each other; a count has none.
 
-    With a definition, its formula takes the place of the fields; the function `defined` is in the formula.
+    With `days`, the fields are two dates, and the days from the second to the first are aggregated. With a
+    definition, its formula takes the place of the fields; the function `defined` is in the formula.
     With `each`, the key of a table, an average is the sum divided by the number of rows of that table.
     """
 
@@ -101,6 +102,7 @@ class Measure:
     fields: tuple[PlanColumn, ...] = ()
     definition: Definition | None = None
     each: PlanColumn | None = None
+    days: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,14 @@ class Within:
 
 
 @dataclass(frozen=True)
+class OnWeekdays:
+    """The date falls on one of these days, by their English names."""
+
+    field: PlanColumn
+    days: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Compared:
     """A comparison of a column or a related measure. `numbers` has one item, two for `between`."""
 
@@ -208,12 +218,13 @@ class Missing:
 
 @dataclass(frozen=True)
 class Without:
-    """The row has no related row in `table`."""
+    """The row has no related row in `table`, or with `within` none whose date lies in that period."""
 
     table: str
+    within: Within | None = None
 
 
-Filter = Among | PersonNamed | Flagged | Fulfils | Within | Earliest | Missing
+Filter = Among | PersonNamed | Flagged | Fulfils | Within | OnWeekdays | Earliest | Missing
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,9 @@ class Filters(ValueResolver):
         """Returns the conditions of the question on rows of `base`. Raises `Beyond` or `Unclear`."""
         found: list[plan.QueryCondition] = [*self._values(base)]
         found += [self._read_period(period, mention, base) for period, mention in self.roles.times]
+        if self.roles.weekdays:
+            found.append(self._on_weekdays(self.roles.weekdays, base))
+        found += [self._absent(period, base) for period in self.roles.absent]
         for comparison, by, owner in self.roles.compared:
             found.append(
                 self._compared(comparison, by, self.table(owner, base) if owner else base, base=base)
@@ -63,6 +66,21 @@ class Filters(ValueResolver):
         if field.type not in _DATES and not period.whole_years:
             raise Beyond(f"{field} only knows years.")
         return plan.Within(field, period)
+
+    def _on_weekdays(self, days: tuple[str, ...], base: str) -> plan.OnWeekdays:
+        field = self._date(next((mention for _, mention in self.roles.times), None), base)
+        if field.type not in _DATES:
+            raise Beyond(f"{field} only knows years.")
+        return plan.OnWeekdays(field, days)
+
+    def _absent(self, period: DateRange, base: str) -> plan.Without:
+        """Returns the condition that nothing of the kind that happened in another period did in this one."""
+        within = self._read_period(period, self.roles.times[-1][1], base)
+        if not self.network.fans_out(base, within.field.table, self.anchors):
+            raise Beyond(f"A row of {base} has one {within.field}, so it lies in one of the periods only.")
+        if period.joined:
+            raise Beyond("I cannot tell whether one of the two periods without is enough, or both.")
+        return plan.Without(within.field.table, within)
 
     def _is_related(self, by: Measured | None, base: str) -> bool:
         """True if a comparison is about related rows or money, not about a number of the row itself."""

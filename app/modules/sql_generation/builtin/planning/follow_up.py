@@ -19,6 +19,7 @@ from app.modules.sql_generation.builtin.plan import (
     Function,
     Grain,
     Measure,
+    OnWeekdays,
     PersonNamed,
     PlanColumn,
     QueryCondition,
@@ -46,7 +47,19 @@ from app.modules.sql_generation.builtin.statement.explain import (
 from app.modules.sql_generation.builtin.statement.network import SchemaNetwork
 
 _FILTERS = frozenset(
-    ("values", "joined", "times", "compared", "lacking", "present", "flags", "reports", "several")
+    (
+        "values",
+        "joined",
+        "times",
+        "absent",
+        "weekdays",
+        "compared",
+        "lacking",
+        "present",
+        "flags",
+        "reports",
+        "several",
+    )
 )
 _DOWN = "strongest|highest|largest|biggest|greatest|best|top|most|maximum"
 _UP = "weakest|poorest|lowest|smallest|worst|bottom|fewest|least|minimum"
@@ -522,6 +535,8 @@ def _columns(one: QueryCondition) -> frozenset[str]:
             return frozenset([table])
         case Fulfils(_, definition):
             found = definition.fields
+        case OnWeekdays(field):
+            return frozenset([str(field), "weekday"])
         case PersonNamed((first, _), (last, _)):
             found = (first, last)
         case Superior(field, key):

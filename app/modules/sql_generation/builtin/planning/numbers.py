@@ -61,6 +61,8 @@ class NumberResolver(Filters):
     def _money(self, function: Function | None, measured: Revenue, base: str) -> Measure:
         if measured.definition is not None:
             return measures.defined(self.network, measured.definition, function, text=measured.text)
+        if measured.between:
+            return self._days(function, measured.between)
         if measured.hint:
             return self._quality(function, measured, base)
         if measured.of is not None:
@@ -70,6 +72,29 @@ class NumberResolver(Filters):
         if function != "sum" and (len(found.fields) > 1 or self.roles.grouped):
             raise Beyond(f"I cannot tell over what the {measured.text} should be averaged or compared.")
         return replace(found, function=function)
+
+    def _days(self, function: Function | None, between: tuple[SchemaMention, SchemaMention]) -> Measure:
+        """Returns the measure of the days between two dates, of rows that have one of each."""
+        if function is None:
+            raise Beyond(
+                "Each row has its own number of days: ask for the average, the highest or the lowest."
+            )
+        first, last = map(self._date_named, between)
+        bases = [
+            one.table
+            for one, other in ((last, first), (first, last))
+            if not self.network.fans_out(one.table, other.table, self.anchors)
+        ]
+        if first == last or not bases or {first.type, last.type} - {"date", "datetime"}:
+            raise Beyond(f"I cannot tell which days lie between {first} and {last}.")
+        name = f"{measures.FUNCTION_WORDS.get(function, function)} days between {between[0].text} and "
+        return Measure(function, bases[0], name + between[1].text, (last, first), days=True)
+
+    def _date_named(self, mention: SchemaMention) -> PlanColumn:
+        """Returns the date that a word names: that of its table, or its column."""
+        if is_table(mention) and (date := self._dates_of(self.table(mention))):
+            return date
+        return self.field(mention, lambda link: link.is_date)
 
     def _quality(self, function: Function | None, measured: Revenue, base: str) -> Measure:
         """Returns the measure of "how long on average"."""

@@ -24,14 +24,15 @@ class SchemaMention:
 class Revenue:
     """A word for money earned, to be found in the schema later, or for a number that the glossary defines.
 
-    `of`: the rows that the money is of, as in "order value". `hint`: words for the column of a quality, as in
-    "how long", which is no money.
+    `of`: the rows that the money is of, as in "order value". No money are words with `hint`, words for the
+    column of a quality, as in "how long", and with `between`, two dates that lie days apart.
     """
 
     text: str
     definition: Definition | None = None
     of: SchemaMention | None = None
     hint: tuple[str, ...] = ()
+    between: tuple[SchemaMention, SchemaMention] | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,13 @@ class PeriodMention:
 
 
 @dataclass(frozen=True)
+class WeekdayMention:
+    """Days of the week on which something happened: "on weekends"."""
+
+    days: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Conjunction:
     either: bool
 
@@ -222,5 +230,6 @@ QuestionItem = (
     | Relation
     | Unrelated
     | PeriodMention
+    | WeekdayMention
     | Conjunction
 )

@@ -52,6 +52,30 @@ def read_worth(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Qu
     return len(said), (Revenue(" ".join(each.text for each in said), of=rows),)
 
 
+def read_days(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
+    """Reads "days between order and shipping" and "days from signup to order": a number of each row."""
+    raws = [token.raw for token in tokens]
+    if raws[:1] not in (["day"], ["days"]) or raws[1:2] not in (["between"], ["from"]):
+        return None
+    at = 2
+    dates = list[SchemaMention]()
+    for joint in (None, "and" if raws[1] == "between" else "to"):
+        if joint and raws[at : at + 1] != [joint]:
+            return None
+        at += bool(joint)
+        at += raws[at : at + 1] in (["the"], ["its"], ["their"])
+        length, links = lexicon.find(tokens[at:])
+        if not length and tokens[at:]:
+            length, links = 1, lexicon.alike(tokens[at].raw)
+        if not links:
+            return None
+        text = " ".join(token.text for token in tokens[at : at + length])
+        dates.append(SchemaMention(text=text, links=links))
+        at += length
+    text = " ".join(token.text for token in tokens[:at])
+    return at, (Revenue(text, between=(dates[0], dates[1])),)
+
+
 def read_rate(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[QuestionItem, ...]] | None:
     """Reads "return rate" and "cancellation rate": the share of rows with an event or a state."""
     if [each.word for each in tokens[1:2]] != ["rate"] or lexicon.find(tokens)[0] > 1:

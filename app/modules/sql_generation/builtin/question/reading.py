@@ -13,6 +13,7 @@ from app.modules.sql_generation.builtin.question.phrases import (
     LENGTH,
     is_name_of_column,
     read_compared,
+    read_days,
     read_negated,
     read_rate,
     read_top_sellers,
@@ -116,8 +117,8 @@ class _Reading:
         if defined := self._defined(tokens, at):
             return defined
         raws = [token.raw for token in tokens]
-        if rate := read_rate(tokens, self._lexicon):
-            return rate
+        if phrase := read_rate(tokens, self._lexicon) or read_days(tokens, self._lexicon):
+            return phrase
         rule = self._rule(" ".join(raws))
         length, links = self._lexicon.find(tokens)
         lead = self._lead(at)
@@ -247,6 +248,10 @@ class _Reading:
         found = first_rule(text, RULES)
         if found and isinstance(found[1][0] if found[1] else None, said.NumberComparison):
             found = self._without_unit(found, text)
+        if found and isinstance(found[1][0] if found[1] else None, said.WeekdayMention):
+            words = tokenise(" ".join(text.split()[: found[0]]))
+            if any(self._lexicon.find(words[at:])[0] for at in range(len(words))):
+                return None  # a flag or a stored value such as "weekend"
         if found and text.startswith(("only", "just")) and not self._named:
             so_many = [
                 item

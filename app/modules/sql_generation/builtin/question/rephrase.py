@@ -63,6 +63,12 @@ _COUNTED = re.compile(
 )
 
 
+_DAYS = re.compile(
+    r"(?:average |mean )?(?:number of |how many )days"
+    r"(?: (?:are there|were there|pass(?:ed)?|lie|lay|go by|is it))?"
+    r" (?P<between>(?:between|from) .+?)(?P<after> on average)?(?=$|[?.!]| (?:in|for|per|by) )",
+    re.IGNORECASE,
+)
 _GREW = re.compile(
     r"how (?:much |strongly |fast )?(?:did|has|have|had|does|do) (?P<what>.+?) "
     r"(?:gr(?:o|e)wn?|increased?|ris(?:e|en)|declined?|decreased?|f[ae]ll(?:en)?|dropp?(?:ed)?|shr[aiu]nk)"
@@ -116,6 +122,7 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     """
     if (each := _EACH_FIRST.fullmatch(question)) is not None:
         question = f"{each['rest']} {each['each']}"
+    question = _DAYS.sub(_count_days, question)
     question = _GREW.sub(r"growth of \g<what>\g<rest>", question)
     question = _compare_groups(question, lexicon)
     if ranked := _RANKED.search(question):
@@ -133,6 +140,12 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
     if found and _names(found["rows"], lexicon) and _names(found["counted"], lexicon, tables=True):
         return f"number of {found['counted']} for each {found['rows']}{found['rest'] or ''}"
     return question
+
+
+def _count_days(found: re.Match[str]) -> str:
+    """Returns "average days between" for "how many days pass between ... on average"."""
+    is_average = found["after"] or found[0].lower().startswith(("average", "mean"))
+    return f"average days {found['between']}" if is_average else found[0]
 
 
 def _leave_out_count(question: str, counted: Set[str]) -> str:

@@ -70,11 +70,14 @@ class QuestionRoles:
     values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[DateRange, SchemaMention | None]] = field(default_factory=list)
+    weekdays: tuple[str, ...] = ()
     compared: list[tuple[said.NumberComparison, Measured | None, SchemaMention | None]] = field(
         default_factory=list
     )
     having: list[tuple[Function | None, Measured | None, said.NumberComparison]] = field(default_factory=list)
     """Comparisons of the aggregate of each group; without a function and measure, of the one asked for."""
+    absent: list[DateRange] = field(default_factory=list)
+    """Periods in which nothing may have happened: "ordered in 2025 but not in 2026"."""
     lacking: list[SchemaMention] = field(default_factory=list)
     present: list[SchemaMention] = field(default_factory=list)
     flags: list[tuple[SchemaMention, bool]] = field(default_factory=list)
@@ -300,7 +303,7 @@ class _Parts:
     def _aggregate_before(self, function: Function) -> bool:
         """Applies "on average" to the number before it; False if there is none."""
         roles = self._roles
-        if roles.measured and isinstance(of := roles.measured[-1][1], Revenue) and of.hint:
+        if roles.measured and isinstance(of := roles.measured[-1][1], Revenue) and (of.hint or of.between):
             roles.measured[-1] = (function, of)
             return True
         numbers = [mention for mention in roles.free if is_number(mention) and not is_table(mention)]
@@ -441,7 +444,8 @@ class _Walk(_Parts):
         roles = self._roles
         before = self._items[at - 1] if at else None
         if isinstance(self._role, said.Lacking) and not isinstance(item, SchemaMention | said.Conjunction):
-            raise Beyond("I do not see what the negation is about.")
+            self._refuse_period(item)
+            return
         match item:
             case SchemaMention():
                 if at not in self._taken and not self._names_column_of(item, before):
@@ -476,7 +480,7 @@ class _Walk(_Parts):
                 with suppress(Beyond):
                     roles.restricting = assign(self._items[:at])
                 return
-            case said.Rate() | said.NewRows() | said.Growth() | said.Distinct():
+            case said.Rate() | said.NewRows() | said.Growth() | said.Distinct() | said.WeekdayMention():
                 self._compute(at, item)
             case said.SideBySide():
                 roles.compares = True
@@ -526,13 +530,29 @@ class _Walk(_Parts):
             self._last_role = role
             self._role = None
 
+    def _refuse_period(self, item: said.QuestionItem) -> None:
+        """Takes a period in which nothing may have happened that did in another: "but not in 2026"."""
+        if not isinstance(item, said.PeriodMention) or not self._roles.times:
+            raise Beyond("I do not see what the negation is about.")
+        self._roles.absent.append(item.period)
+        self._role = None
+
+    def _restrict_to_weekdays(self, days: tuple[str, ...]) -> None:
+        if self._roles.weekdays or isinstance(self._role, said.Group):
+            raise Beyond("I can restrict to some days of the week, not compare them; group by weekday.")
+        self._roles.weekdays = days
+
     def _limit(self, limit: said.Limit) -> None:
         if self._roles.limit is not None:
             raise Beyond("The question names two numbers of rows.")
         self._roles.limit = limit.count
         self._roles.first = limit.first
 
-    def _compute(self, at: int, item: said.Rate | said.NewRows | said.Growth | said.Distinct) -> None:
+    def _compute(
+        self,
+        at: int,
+        item: said.Rate | said.NewRows | said.Growth | said.Distinct | said.WeekdayMention,
+    ) -> None:
         match item:
             case said.Rate():
                 self._roles.rate = item
@@ -547,6 +567,8 @@ class _Walk(_Parts):
                 self._role = item if item.of else None
             case said.Distinct():
                 self._roles.distinct = True
+            case said.WeekdayMention(days):
+                self._restrict_to_weekdays(days)
 
     def _relate(self, item: said.Relation | said.Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:

@@ -1,6 +1,7 @@
 """The small words that give a mention its role, and the numbers among them."""
 
 import re
+from calendar import day_name
 from collections.abc import Callable, Sequence
 
 from app.modules.sql_generation.builtin.plan import Operator
@@ -242,6 +243,15 @@ RULES = (
     _rule(r"minimum|min", _constant(said.Aggregate("min"))),
     _rule(r"total|sum|sum of|total of", _constant(said.Aggregate("sum"))),
     _rule(r"(?:distinct|different|unique)", _constant(said.Distinct())),
+    _rule(r"(?:(?:on|at|during) )?(?:the )?weekends?", _constant(said.WeekdayMention(tuple(day_name)[5:]))),
+    _rule(r"(?:on|during) (?:the )?week ?days", _constant(said.WeekdayMention(tuple(day_name)[:5]))),
+    *(
+        _rule(
+            rf"(?:on (?:an? )?)?{day.lower()}s|on (?:an?|any) {day.lower()}",
+            _constant(said.WeekdayMention((day,))),
+        )
+        for day in day_name
+    ),
     _rule(r"(?:the )?(?:days?|which day) of (?:the )?week|week ?days?", _constant(said.Calendar("weekday"))),
     _rule(r"hours? of (?:the )?day", _constant(said.Calendar("hour"))),
     *(

@@ -4,7 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from app.modules.sql_generation.builtin.plan import Beyond, Earliest, Missing, QueryPlan, Superior, Within
+from app.modules.sql_generation.builtin.plan import (
+    Beyond,
+    Earliest,
+    Missing,
+    OnWeekdays,
+    QueryCondition,
+    QueryPlan,
+    Superior,
+    Within,
+    Without,
+)
 from app.modules.sql_generation.builtin.question import items as said
 from app.modules.sql_generation.builtin.question.lexicon import LexiconEntry
 from app.modules.sql_generation.builtin.question.roles import is_event, is_table, is_value
@@ -109,13 +119,19 @@ class _Statement:
                 return self._query.change is not None or any(
                     one.period == period or parts <= {*one.period.parts} for one in self._periods
                 )
+            case said.WeekdayMention(days):
+                return any(isinstance(one, OnWeekdays) and one.days == days for one in self._conditions)
             case said.Holding() | said.Conjunction():
                 return True  # they only connect the items beside them
 
     @property
+    def _conditions(self) -> Sequence[QueryCondition | str]:
+        return (*self._query.conditions, *self._query.part)
+
+    @property
     def _periods(self) -> list[Within]:
-        conditions = (*self._query.conditions, *self._query.part)
-        return [one for one in conditions if isinstance(one, Within)]
+        held = [one.within if isinstance(one, Without) else one for one in self._conditions]
+        return [one for one in held if isinstance(one, Within)]
 
     def _has(self, *kinds: type[exp.Expr]) -> bool:
         return self._select.find(*kinds) is not None

@@ -1,6 +1,7 @@
 """The calendar unit of a date as text, in each dialect."""
 
 from calendar import day_name
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -47,6 +48,12 @@ def calendar_order(date: exp.Expr, unit: CalendarUnit, dialect: str) -> exp.Expr
         return calendar_text(date, unit, dialect)
     sunday = exp.EQ(this=_weekday(date, dialect), expression=exp.Literal.string("0"))
     return exp.Case().when(sunday, exp.Literal.string("7")).else_(_weekday(date, dialect))
+
+
+def is_on_weekdays(date: exp.Expr, days: Sequence[str], dialect: str) -> exp.Expr:
+    """Returns the condition that a date falls on one of the days, by their English names."""
+    numbers = [number for number, name in _WEEKDAYS.items() if name in days]
+    return exp.In(this=_weekday(date, dialect), expressions=list(map(exp.Literal.string, numbers)))
 
 
 def _formatted(date: exp.Expr, form: str) -> exp.Expr:

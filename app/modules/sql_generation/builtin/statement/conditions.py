@@ -11,6 +11,7 @@ from sqlglot import exp
 from app.modules.sql_generation.builtin import plan
 from app.modules.sql_generation.builtin.periods import DateRange
 from app.modules.sql_generation.builtin.plan import Beyond, PlanColumn
+from app.modules.sql_generation.builtin.statement.calendar import is_on_weekdays
 from app.modules.sql_generation.builtin.statement.draft import (
     SelectDraft,
     column_expression,
@@ -48,6 +49,9 @@ def filters(
     branches: dict[Path, list[plan.QueryCondition | str]] = {}
     for one in (*conditions, *required):
         table = one if isinstance(one, str) else table_of(one)
+        if isinstance(one, plan.Without) and one.within:
+            found.append(condition(draft, one))
+            continue
         head = isinstance(one, plan.Without) or isinstance(_subject(one), plan.Related)
         branch = branch_of(draft, table)
         if head and not branch:
@@ -77,8 +81,9 @@ def condition(draft: SelectDraft, one: plan.QueryCondition) -> exp.Expr:
                 return compared(draft.column(subject), operator, numbers)
             branch = branch_of(draft, subject.measure.table)
             return compared(_counted(draft, branch, subject.measure, ones=[]), operator, numbers)
-        case plan.Without(table):
-            return exp.Not(this=_exists(draft, branch_of(draft, table), [table]))
+        case plan.Without(table, within):
+            held: list[plan.QueryCondition | str] = [table, within] if within else [table]
+            return exp.Not(this=_exists(draft, branch_of(draft, table), held))
         case plan.Superior():
             return _superior(draft, one)
         case _:
@@ -106,6 +111,8 @@ def _filter(draft: SelectDraft, one: plan.Filter) -> exp.Expr:
             return stated if holds else exp.Not(this=stated)
         case plan.Within(field, period):
             return restrict_to_period(draft.column(field), field, period)
+        case plan.OnWeekdays(field, days):
+            return is_on_weekdays(draft.column(field), days, draft.network.schema.dialect)
         case plan.Earliest(field, key):
             earliest = exp.Min(this=column_expression(_OTHER, field.column))
             same = exp.EQ(this=column_expression(_OTHER, key.column), expression=draft.column(key))

@@ -77,6 +77,9 @@ def measured_value(draft: SelectDraft, measure: Measure) -> exp.Expr | None:
     if measure.definition is not None:
         return draft.stated(measure.definition)
     factors = [draft.column(field) for field in measure.fields]
+    if measure.days:
+        last, first = (exp.TsOrDsToDate(this=date) for date in factors)
+        return exp.DateDiff(this=last, expression=first, unit=exp.var("DAY"))
     return reduce(lambda one, two: exp.Mul(this=one, expression=two), factors) if factors else None
 
 

@@ -92,6 +92,8 @@ def filtering(condition: plan.QueryCondition) -> str:
             return f"{field.table} {said} “{known.term}” as the glossary defines it ({known.sql})"
         case plan.Within(field, period):
             return f"{field} is {period}"
+        case plan.OnWeekdays(field, days):
+            return f"{field} is a {' or '.join(days)}"
         case plan.Earliest(field, key):
             return f"{field} is the first of the {key}"
         case plan.Compared(subject):
@@ -100,8 +102,8 @@ def filtering(condition: plan.QueryCondition) -> str:
             return f"{field} is not {'0' if field.type in ('integer', 'number') else 'missing'}"
         case plan.Missing(field, or_zero):
             return f"{field} is missing or 0" if or_zero else f"{field} is missing"
-        case plan.Without(table):
-            return f"there is no row in {table}"
+        case plan.Without(table, within):
+            return f"there is no row in {table}{f' where {filtering(within)}' if within else ''}"
         case plan.Superior(field, key, of, above):
             other = " and ".join(map(filtering, of))
             if above:
@@ -116,6 +118,8 @@ def _comparing(subject: plan.PlanColumn | plan.Measure, one: plan.Compared | pla
 
 def measuring(measure: plan.Measure) -> str:
     factors = " * ".join(map(str, measure.fields))
+    if measure.days:
+        factors = f"the days from {measure.fields[1]} to {measure.fields[0]}"
     if (known := measure.definition) is not None:
         factors = f"“{known.term}” as the glossary defines it ({known.sql})"
     match measure.function:
