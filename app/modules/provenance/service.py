@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from app.core.clock import epoch_ms
 from app.core.errors import NotFound
+from app.core.language import language_of
 from app.modules.context_store.model import Example, Instruction, Term
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.service import ContextStore
@@ -110,7 +111,7 @@ class AnswerProvenance:
             sql=message.sql,
             description=await self._description(message, message.sql, context),
             known=known,
-            checks=await self._checks(message.sql, rows, context),
+            checks=await self._checks(message, rows, context),
         )
 
     async def _connection(self, owner: str, connection_id: str | None) -> Connection | None:
@@ -151,14 +152,18 @@ class AnswerProvenance:
         return described or _NOTHING_READ
 
     async def _checks(
-        self, sql: str, rows: Rows | None, context: SchemaContext | None
+        self, message: Message, rows: Rows | None, context: SchemaContext | None
     ) -> Sequence[ResultCheck]:
-        if rows is None:
+        """Returns the checks, in the language of the question."""
+        if rows is None or message.sql is None:
             return []
+        language = language_of(message.query)
         try:
-            return check_rows(rows) if context is None else await context.check_result(sql, rows)
+            if context is not None:
+                return await context.check_result(message.sql, rows, language)
         except DatabaseUnavailable:
-            return check_rows(rows)
+            pass  # the rows can be checked without it
+        return check_rows(rows, language)
 
     async def _known(self, owner: str, message: Message) -> KnownKnowledge | None:
         used = message.context

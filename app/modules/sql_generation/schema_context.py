@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TypeAlias
 
+from app.core.language import Language
 from app.modules.context_store.model import (
     Example,
     Instruction,
@@ -169,11 +170,12 @@ class SchemaContext:
         terms = await self.terms() if self._allowed.allows("knowledge") else ()
         return Intent(question.text, datetime.now(UTC).date(), terms)
 
-    async def check_result(self, sql: str, rows: Rows) -> list[ResultCheck]:
-        """Returns checks of a statement and all kept rows of its result."""
+    async def check_result(self, sql: str, rows: Rows, language: Language) -> list[ResultCheck]:
+        """Returns checks of a statement and all kept rows of its result, in a language."""
         index = await self.index()
         try:
-            return await self._connections.examine(sql, check_result, sql, rows, index)
+            check = partial(check_result, sql, rows, index, language=language)
+            return await self._connections.examine(sql, check)
         except (StatementRefused, DatabaseUnavailable):
             return []  # the result stands without them
 

@@ -26,7 +26,7 @@ class WarningPhrase(NamedTuple):
         return SENTENCES[self.name][language].format(*(_written(language, each) for each in self.values))
 
 
-def joined(names: Sequence[str]) -> str | WarningPhrase:
+def joined(names: Sequence[str | WarningPhrase]) -> str | WarningPhrase:
     """Returns at least one name, with "and" between them."""
     first, *more = names
     return WarningPhrase("and", (first, joined(more))) if more else first

@@ -5,9 +5,12 @@ import re
 import pytest
 
 from app.core.language import LANGUAGES
+from app.modules.sql_generation.result_warnings.checks import check_result, check_rows
 from app.modules.sql_generation.result_warnings.filters import missing_text
 from app.modules.sql_generation.result_warnings.model import ResultWarning
 from app.modules.sql_generation.sentences import SENTENCES
+from graph.state import Column, Rows
+from tests.unit.sql_generation.test_result_warnings import INDEX
 
 SLOT = re.compile(r"\{\d\}")
 PARTS = ("time ", "and", "quoted", "repaired ")
@@ -48,3 +51,30 @@ def test_near_texts_are_quoted_as_the_language_of_the_reader_does() -> None:
     assert warning.text.endswith("The nearest stored there: “Brazil”, “Brunei”.")
     assert warning.say("de").endswith("Dort am ähnlichsten: „Brazil“, „Brunei“.")
     assert warning.say("es").endswith("Los más parecidos: «Brazil», «Brunei».")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", ["50 % of c1 is null: 1 of 2 rows.", "A limit cut the result: the statement gives more than"]),
+        ("de", ["50 % von c1 fehlen (NULL): 1 von 2 Zeilen.", "Eine Grenze hat das Ergebnis gekürzt"]),
+        ("es", ["El 50 % de c1 es nulo: 1 de 2 filas.", "Un límite cortó el resultado"]),
+        ("fr", ["50 % de c1 est nul : 1 lignes sur 2.", "Une limite a coupé le résultat"]),
+    ],
+)
+def test_the_checks_of_rows_are_said_in_the_language_of_the_question(language: str, said: list[str]) -> None:
+    columns = [Column(name=name, type="text") for name in ("c0", "c1")]
+    found = Rows(columns=columns, rows=[["a", None], ["b", "c"]], row_count=2, truncated=True)
+    (chosen,) = [each for each in LANGUAGES if each == language]
+    texts = [each.text for each in check_rows(found, chosen)]
+    assert [text.startswith(begin) for text, begin in zip(texts, said, strict=True)] == [True, True], texts
+
+
+def test_the_checks_of_a_statement_are_said_in_the_language_of_the_question() -> None:
+    found = Rows(columns=[], rows=[], row_count=0, truncated=False)
+    sql = "select 1 from customers c join invoices i on i.customer_id = c.id where c.country = 'Norway'"
+    checked = {each.kind: each.text for each in check_result(sql, found, INDEX, language="de")}
+    assert checked["stored_values"] == "„Norway“ war beim letzten Einlesen gespeichert."
+    assert checked["repeated_rows"].startswith("Die Schlüssel zeigen")
+    english = [each.text for each in check_result(sql, found, INDEX, language="en")]
+    assert "“Norway” was stored at the last scan." in english

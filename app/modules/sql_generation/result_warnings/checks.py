@@ -7,6 +7,7 @@ from typing import Literal
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope
 
+from app.core.language import Language
 from app.modules.database_connection.schema import Table
 from app.modules.sql.parsing import sqlglot_errors_only
 from app.modules.sql_generation.result_warnings.fan_out import aggregated_aliases, find_repeated_rows
@@ -18,6 +19,7 @@ from app.modules.sql_generation.result_warnings.joins import (
 )
 from app.modules.sql_generation.result_warnings.statements import scanned_tables, scopes_of
 from app.modules.sql_generation.schema_index import SchemaIndex
+from app.modules.sql_generation.sentences import WarningPhrase, joined
 from graph.described import described
 from graph.state import Rows
 
@@ -40,20 +42,22 @@ class ResultCheck:
     """Columns of the result, or `table.column` of the database, that it is about."""
 
 
-def check_result(sql: str, rows: Rows, index: SchemaIndex) -> list[ResultCheck]:
+def check_result(sql: str, rows: Rows, index: SchemaIndex, *, language: Language) -> list[ResultCheck]:
     """Checks a statement and all kept rows of its result. What does not apply has no check.
 
-    Reads the statement and what the last scan found; nothing runs in the database.
+    Reads the statement and what the last scan found; nothing runs in the database. The findings are in
+    `language`.
     """
-    return [*_of_statement(sql, rows, index), *check_rows(rows)]
+    checked = [each.say(language) for each in _of_statement(sql, rows, index)]
+    return [*checked, *check_rows(rows, language)]
 
 
-def check_rows(rows: Rows) -> list[ResultCheck]:
+def check_rows(rows: Rows, language: Language) -> list[ResultCheck]:
     """Checks all kept rows alone."""
-    return [*_nulls(rows), *_completeness(rows)]
+    return [each.say(language) for each in (*_nulls(rows), *_completeness(rows))]
 
 
-def _of_statement(sql: str, rows: Rows, index: SchemaIndex) -> list[ResultCheck]:
+def _of_statement(sql: str, rows: Rows, index: SchemaIndex) -> list["_Finding"]:
     try:
         with sqlglot_errors_only():
             scopes = [(scope, scanned_tables(scope, index)) for scope in scopes_of(sql, index.names)]
@@ -62,15 +66,29 @@ def _of_statement(sql: str, rows: Rows, index: SchemaIndex) -> list[ResultCheck]
         return []
 
 
+@dataclass(frozen=True)
+class _Finding:
+    """A check whose sentence is not written yet."""
+
+    kind: CheckKind
+    state: CheckState
+    phrase: WarningPhrase
+    columns: Sequence[str] = ()
+
+    def say(self, language: Language) -> ResultCheck:
+        text = self.phrase.say(language)
+        return ResultCheck(kind=self.kind, state=self.state, text=text, columns=list(self.columns))
+
+
 def _repeated_rows(
     scopes: Sequence[tuple[Scope, Mapping[str, Table]]], rows: Rows, index: SchemaIndex
-) -> Iterator[ResultCheck]:
-    joined = [(scope, tables) for scope, tables in scopes if len(scope.selected_sources) > 1]
-    if not joined:
+) -> Iterator[_Finding]:
+    joined_scopes = [(scope, tables) for scope, tables in scopes if len(scope.selected_sources) > 1]
+    if not joined_scopes:
         return
     warnings = [
         warning
-        for scope, tables in joined
+        for scope, tables in joined_scopes
         for warning in (
             *find_repeated_rows(scope, tables, index.names),
             *find_unjoined_tables(scope, tables, index.names),
@@ -78,14 +96,12 @@ def _repeated_rows(
         )
     ]
     if warnings:
-        for text in dict.fromkeys(each.text for each in warnings):
-            yield ResultCheck(kind="repeated_rows", state="warning", text=text, columns=[])
-    elif all(_is_proven(scope, tables, index) for scope, tables in joined):
-        text = "The keys show that no join repeats a row that is counted or listed."
-        yield ResultCheck(kind="repeated_rows", state="passed", text=text, columns=[])
+        for phrase in dict.fromkeys(WarningPhrase(each.name, each.values) for each in warnings):
+            yield _Finding("repeated_rows", "warning", phrase)
+    elif all(_is_proven(scope, tables, index) for scope, tables in joined_scopes):
+        yield _Finding("repeated_rows", "passed", WarningPhrase("no repeated row"))
     else:
-        text = "The known keys do not show if a join repeats rows."
-        yield ResultCheck(kind="repeated_rows", state="unknown", text=text, columns=[])
+        yield _Finding("repeated_rows", "unknown", WarningPhrase("unknown repeated rows"))
 
 
 def _is_proven(scope: Scope, tables: Mapping[str, Table], index: SchemaIndex) -> bool:
@@ -99,7 +115,7 @@ def _is_proven(scope: Scope, tables: Mapping[str, Table], index: SchemaIndex) ->
 
 def _stored_values(
     scopes: Sequence[tuple[Scope, Mapping[str, Table]]], index: SchemaIndex
-) -> Iterator[ResultCheck]:
+) -> Iterator[_Finding]:
     compared = list(
         dict.fromkeys(each for scope, tables in scopes for each in compared_texts(scope, tables, index))
     )
@@ -107,24 +123,20 @@ def _stored_values(
     for each in compared:
         if each.is_stored is False:
             near = index.stored.nearest(each.table, each.column, each.text)
-            text = missing_text(each.place, each.text, near).text
-            yield ResultCheck(kind="stored_values", state="warning", text=text, columns=[each.place])
+            missing = missing_text(each.place, each.text, near)
+            phrase = WarningPhrase(missing.name, missing.values)
+            yield _Finding("stored_values", "warning", phrase, [each.place])
     if held:
-        texts = ", ".join(f"“{each.text}”" for each in held)
-        places = list(dict.fromkeys(each.place for each in held))
-        yield ResultCheck(
-            kind="stored_values",
-            state="passed",
-            text=f"{texts} {'was' if len(held) == 1 else 'were'} stored at the last scan.",
-            columns=places,
-        )
+        texts = joined([WarningPhrase("quoted", (each.text,)) for each in held])
+        phrase = WarningPhrase("stored text" if len(held) == 1 else "stored texts", (texts,))
+        yield _Finding("stored_values", "passed", phrase, list(dict.fromkeys(each.place for each in held)))
     unknown = list(dict.fromkeys(each.place for each in compared if each.is_stored is None))
     if unknown:
-        text = f"Not all values of {', '.join(unknown)} are known, so its filters are not checked."
-        yield ResultCheck(kind="stored_values", state="unknown", text=text, columns=unknown)
+        phrase = WarningPhrase("unknown values", (", ".join(unknown),))
+        yield _Finding("stored_values", "unknown", phrase, unknown)
 
 
-def _nulls(rows: Rows) -> Iterator[ResultCheck]:
+def _nulls(rows: Rows) -> Iterator[_Finding]:
     count = len(rows["rows"])
     if not count:
         return
@@ -134,22 +146,18 @@ def _nulls(rows: Rows) -> Iterator[ResultCheck]:
         if nulls:
             found = True
             share = 100 * nulls / count
-            text = (
-                f"{'Under 1' if share < 1 else f'{share:.0f}'} % of {column['name']} is null: "
-                f"{nulls:,} of {count:,} rows."
-            )
-            yield ResultCheck(kind="nulls", state="warning", text=text, columns=[column["name"]])
+            name = "some nulls" if share >= 1 else "few nulls"
+            phrase = WarningPhrase(name, (column["name"], nulls, count, f"{max(share, 1):.0f}"))
+            yield _Finding("nulls", "warning", phrase, [column["name"]])
     if not found:
-        text = f"No value of the {count:,} rows is null." if count > 1 else "No value of the row is null."
-        yield ResultCheck(kind="nulls", state="passed", text=text, columns=[])
+        phrase = WarningPhrase("no null", (count,)) if count > 1 else WarningPhrase("no null in the row")
+        yield _Finding("nulls", "passed", phrase)
 
 
-def _completeness(rows: Rows) -> Iterator[ResultCheck]:
+def _completeness(rows: Rows) -> Iterator[_Finding]:
     if len(rows["rows"]) < rows["row_count"]:
-        text = "The rows are no longer stored; the checks have read the first of them."
-        yield ResultCheck(kind="completeness", state="unknown", text=text, columns=[])
+        yield _Finding("completeness", "unknown", WarningPhrase("rows gone"))
     elif rows["truncated"]:
-        text = f"A limit cut the result: the statement gives more than these {rows['row_count']:,} rows."
-        if rows.get("cut_by") == "values":
-            text = "A limit cut the ends of long values."
-        yield ResultCheck(kind="completeness", state="warning", text=text, columns=[])
+        cut = WarningPhrase("cut result", (rows["row_count"],))
+        phrase = WarningPhrase("cut values") if rows.get("cut_by") == "values" else cut
+        yield _Finding("completeness", "warning", phrase)
