@@ -1,6 +1,7 @@
 """The two clients: `Kai` blocks, `AsyncKai` is awaited. They differ in their transport only."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Generator, Iterator, Mapping, Sequence
 from typing import Self, TypeVar, Unpack
@@ -22,14 +23,18 @@ _TIMEOUT = httpx.Timeout(60, connect=10)
 
 
 class Kai(Server["Kai"]):
-    """A KAI server. Close it, or use it in a `with` block.
+    """A KAI server: that of `url`, of `KAI_URL`, or of this machine. Close it, or use it in a `with` block.
+
+    What creates a record, and every question, has a key, so that it is sent again after a lost connection and
+    happens once. With a `key` of your own, a repeat is safe in another process, too. What changes a record
+    takes the `version` that was read, and raises `Changed` if it has another one by now.
 
     Every method raises `KaiError`, of the class of the problem's type.
     """
 
-    def __init__(self, url: str = "http://127.0.0.1:8000", api_key: str | None = None) -> None:
-        address = f"{url.rstrip('/')}/api/v1"
-        self._http = httpx.Client(base_url=address, headers=_login(api_key), timeout=_TIMEOUT)
+    def __init__(self, url: str | None = None, api_key: str | None = None) -> None:
+        self.address = _address(url)
+        self._http = httpx.Client(base_url=self.address, headers=_login(api_key), timeout=_TIMEOUT)
         super().__init__(self)
 
     def ask(
@@ -38,10 +43,11 @@ class Kai(Server["Kai"]):
         *,
         database: Database | str | None = None,
         session: Session | str | None = None,
+        key: str | None = None,
         **options: Unpack[Options],
     ) -> Answer:
         """Ask a question and wait for its answer. Raises the run's error if it has none."""
-        return _gather(self.stream(question, database=database, session=session, **options))
+        return _gather(self.stream(question, database=database, session=session, key=key, **options))
 
     def stream(
         self,
@@ -49,12 +55,13 @@ class Kai(Server["Kai"]):
         *,
         database: Database | str | None = None,
         session: Session | str | None = None,
+        key: str | None = None,
         **options: Unpack[Options],
     ) -> "EventStream":
         """Ask a question and read the events of its run. Without a session, a new one is created for the
         database (its id or name), which may be left out if there is only one.
         """
-        return EventStream(self, ask_in(question, database, session, options=options))
+        return EventStream(self, ask_in(question, database, session, key=key, options=options))
 
     def follow(self, session: Session | str, run_id: str, *, after: int = 0) -> "EventStream":
         """Read the events of a run, from the first or those after an event's id."""
@@ -135,9 +142,9 @@ class Kai(Server["Kai"]):
 class AsyncKai(Server["AsyncKai"]):
     """As `Kai`, for asyncio: the methods return coroutines, and `stream` is read by `async for`."""
 
-    def __init__(self, url: str = "http://127.0.0.1:8000", api_key: str | None = None) -> None:
-        address = f"{url.rstrip('/')}/api/v1"
-        self._http = httpx.AsyncClient(base_url=address, headers=_login(api_key), timeout=_TIMEOUT)
+    def __init__(self, url: str | None = None, api_key: str | None = None) -> None:
+        self.address = _address(url)
+        self._http = httpx.AsyncClient(base_url=self.address, headers=_login(api_key), timeout=_TIMEOUT)
         super().__init__(self)
 
     async def ask(
@@ -146,9 +153,12 @@ class AsyncKai(Server["AsyncKai"]):
         *,
         database: Database | str | None = None,
         session: Session | str | None = None,
+        key: str | None = None,
         **options: Unpack[Options],
     ) -> Answer:
-        return await _gather_async(self.stream(question, database=database, session=session, **options))
+        return await _gather_async(
+            self.stream(question, database=database, session=session, key=key, **options)
+        )
 
     def stream(
         self,
@@ -156,9 +166,10 @@ class AsyncKai(Server["AsyncKai"]):
         *,
         database: Database | str | None = None,
         session: Session | str | None = None,
+        key: str | None = None,
         **options: Unpack[Options],
     ) -> "AsyncEventStream":
-        return AsyncEventStream(self, ask_in(question, database, session, options=options))
+        return AsyncEventStream(self, ask_in(question, database, session, key=key, options=options))
 
     def follow(self, session: Session | str, run_id: str, *, after: int = 0) -> "AsyncEventStream":
         return AsyncEventStream(self, follow_in(session, run_id, after))
@@ -309,6 +320,12 @@ async def _gather_async(stream: AsyncEventStream) -> Answer:
         async for event in stream:
             answer = add_event(answer, event)
     return answered(answer)
+
+
+def _address(url: str | None) -> str:
+    """Returns where the API is: at the given URL, that of the environment, or on this machine."""
+    server = url or os.environ.get("KAI_URL") or "http://127.0.0.1:8000"
+    return f"{server.rstrip('/')}/api/v1"
 
 
 def _login(api_key: str | None) -> Mapping[str, str]:

@@ -98,6 +98,8 @@ class Problem(BaseModel):
     detail: str = ""
 
 
+KEY_IN_USE = "urn:kai:idempotency-key-in-use"
+"""The first request with the key is not answered yet: a repeat gets its response later."""
 BY_TYPE: dict[str, type[KaiError]] = {
     "urn:kai:session-busy": SessionBusy,
     "urn:kai:session-closed": SessionClosed,

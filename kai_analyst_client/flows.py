@@ -8,10 +8,11 @@ from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 from urllib.parse import quote
+from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from kai_analyst_client.errors import KaiError, Unreachable, error_of_reply
+from kai_analyst_client.errors import KEY_IN_USE, KaiError, Unreachable, error_of_reply
 
 
 class Model(BaseModel):
@@ -32,6 +33,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 M = TypeVar("M", bound=Model)
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
 RETRIES = 3
 MAX_WAIT_SECONDS = 60.0
 """The longest `Retry-After` that is waited for. A longer one is an error at once."""
@@ -53,7 +55,7 @@ class Request:
     @property
     def may_repeat(self) -> bool:
         """True if the request has no second effect if it is sent twice."""
-        return self.method in ("GET", "PUT", "DELETE") or "Idempotency-Key" in self.headers
+        return self.method in ("GET", "PUT", "DELETE") or IDEMPOTENCY_KEY in self.headers
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def send(request: Request) -> Flow[Reply]:
 
 def pause_of(error: KaiError, request: Request, tries: int) -> float:
     """Returns the seconds after which a refused request is sent again. Raises the error if it is not."""
-    passes = error.status == 429 or (error.status == 503 and request.may_repeat)
+    passes = error.status == 429 or (error.status == 503 and request.may_repeat) or error.type == KEY_IN_USE
     if tries > RETRIES or not passes or error.retry_after is None or error.retry_after > MAX_WAIT_SECONDS:
         raise error
     return error.retry_after
@@ -159,8 +161,20 @@ def post(path: str, body: Mapping[str, JsonValue], model: type[M]) -> Flow[M]:
     return (yield from fetch(Request("POST", path, body=dict(body)), model))
 
 
-def patch(path: str, body: Mapping[str, JsonValue], model: type[M]) -> Flow[M]:
-    return (yield from fetch(Request("PATCH", path, body=dict(body)), model))
+def create(path: str, body: Mapping[str, JsonValue], model: type[M], *, key: str | None = None) -> Flow[M]:
+    """As `post`, for what creates a record: it is sent again after a lost connection, and creates one."""
+    return (yield from fetch(Request("POST", path, body=dict(body), headers=key_header(key)), model))
+
+
+def key_header(key: str | None) -> dict[str, str]:
+    """The key of a request that may be repeated: the caller's own, or a new one."""
+    return {IDEMPOTENCY_KEY: str(uuid4()) if key is None else key}
+
+
+def patch(path: str, body: Mapping[str, JsonValue], model: type[M], *, version: int | None = None) -> Flow[M]:
+    """Change a record. With a version, only if it still has this one: else `Changed`."""
+    headers = {} if version is None else {"If-Match": f'"{version}"'}
+    return (yield from fetch(Request("PATCH", path, body=dict(body), headers=headers), model))
 
 
 def delete(path: str) -> Flow[None]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Literal, TypedDict, Unpack
-from uuid import uuid4
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -22,11 +21,13 @@ from kai_analyst_client.flows import (
     Reply,
     Request,
     changes,
+    create,
     delete,
     endpoint,
     fetch,
     get,
     given,
+    key_header,
     pages,
     patch,
     post,
@@ -137,6 +138,7 @@ class Databases(Group[C_co]):
         shared: bool = False,
         schemas: Sequence[str] = (),
         roles: Roles | None = None,
+        key: str | None = None,
     ) -> Flow[m.Database]:
         """Register a database. KAI tries it first. `schemas` are patterns of those to read, `!` before one
         that is not. Needs scope `manage`.
@@ -149,7 +151,7 @@ class Databases(Group[C_co]):
             schemas=[*schemas],
             roles=_roles(roles),
         )
-        return (yield from post("/database-connections", body, m.Database))
+        return (yield from create("/database-connections", body, m.Database, key=key))
 
     @endpoint
     def test(self, url: str, database: m.Database | str | None = None) -> Flow[m.CheckedDatabase]:
@@ -166,10 +168,14 @@ class Databases(Group[C_co]):
         return (yield from post("/database-connections/test/steps", body, m.ConnectionSteps))
 
     @endpoint
-    def upload(self, content: bytes, file_name: str, name: str | None = None) -> Flow[m.UploadedFile]:
+    def upload(
+        self, content: bytes, file_name: str, name: str | None = None, *, key: str | None = None
+    ) -> Flow[m.UploadedFile]:
         """Make a private database of a CSV, Excel or Parquet file. Needs scope `manage`."""
         query = {"file_name": file_name, **({} if name is None else {"name": name})}
-        request = Request("POST", "/database-connections/files", query, content=content)
+        request = Request(
+            "POST", "/database-connections/files", query, content=content, headers=key_header(key)
+        )
         return (yield from fetch(request, m.UploadedFile))
 
     @endpoint
@@ -179,11 +185,15 @@ class Databases(Group[C_co]):
 
     @endpoint
     def correct_file(
-        self, database: m.Database | str, tables: Sequence[Mapping[str, JsonValue]]
+        self,
+        database: m.Database | str,
+        tables: Sequence[Mapping[str, JsonValue]],
+        *,
+        version: int | None = None,
     ) -> Flow[m.UploadedFile]:
         """Read an uploaded file again, with other types. Needs scope `manage`; its owner only."""
         body: dict[str, JsonValue] = {"tables": [dict(each) for each in tables]}
-        return (yield from patch(f"{_database(database)}/file", body, m.UploadedFile))
+        return (yield from patch(f"{_database(database)}/file", body, m.UploadedFile, version=version))
 
     @endpoint
     def change(
@@ -200,6 +210,7 @@ class Databases(Group[C_co]):
         starters: Sequence[str] | None = None,
         ask_above_rows: int | None = None,
         refuse_above_rows: int | None = None,
+        version: int | None = None,
     ) -> Flow[m.Database]:
         """Change a database. KAI tries a new URL first, and scans it; one of the same server and user may
         leave out the password. Above so many estimated rows a statement waits for an approval, or is refused;
@@ -217,7 +228,7 @@ class Databases(Group[C_co]):
             ask_above_rows=ask_above_rows,
             refuse_above_rows=refuse_above_rows,
         )
-        return (yield from patch(_database(database), body, m.Database))
+        return (yield from patch(_database(database), body, m.Database, version=version))
 
     @endpoint
     def delete(self, database: m.Database | str) -> Flow[None]:
@@ -236,11 +247,15 @@ class Databases(Group[C_co]):
 
     @endpoint
     def set_policies(
-        self, database: m.Database | str, policies: Mapping[str, JsonValue] | None
+        self,
+        database: m.Database | str,
+        policies: Mapping[str, JsonValue] | None,
+        *,
+        version: int | None = None,
     ) -> Flow[m.Policies]:
         """Put policies in the place of those that hold. None ends them. Needs scope `manage`."""
         body: dict[str, JsonValue] = {"policies": None if policies is None else dict(policies)}
-        return (yield from patch(f"{_database(database)}/policies", body, m.Policies))
+        return (yield from patch(f"{_database(database)}/policies", body, m.Policies, version=version))
 
     @endpoint
     def check_policies(
@@ -294,6 +309,7 @@ class Databases(Group[C_co]):
         description: str | Keep = KEEP,
         *,
         columns: Mapping[str, Mapping[str, JsonValue]] | Keep = KEEP,
+        version: int | None = None,
     ) -> Flow[m.DatabaseTable]:
         """Describe a table, for users and models. `columns` are changes by names: `description`, `unit`, and
         `hidden`. Needs scope `manage`.
@@ -303,7 +319,7 @@ class Databases(Group[C_co]):
         if not isinstance(columns, Keep):
             edits = {name: dict(edit) for name, edit in columns.items()}
         body = changes(description=description, columns=edits)
-        return (yield from patch(path, body, m.DatabaseTable))
+        return (yield from patch(path, body, m.DatabaseTable, version=version))
 
     @endpoint
     def overview(
@@ -344,6 +360,7 @@ class Sessions(Group[C_co]):
         mode: Mode | None = None,
         also_db_connection_ids: Sequence[str] = (),
         metadata: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
     ) -> Flow[m.Session]:
         """Create a session about a database (its id or name)."""
         database_id = yield from resolve_database(database)
@@ -354,7 +371,7 @@ class Sessions(Group[C_co]):
             also_db_connection_ids=[*also_db_connection_ids],
             metadata=dict(metadata or {}),
         )
-        return (yield from post("/sessions", body, m.Session))
+        return (yield from create("/sessions", body, m.Session, key=key))
 
     @endpoint
     def list(
@@ -423,6 +440,7 @@ class Sessions(Group[C_co]):
         metadata: Mapping[str, JsonValue] | Keep = KEEP,
         status: Literal["idle", "closed"] | Keep = KEEP,
         pinned: bool | Keep = KEEP,
+        version: int | None = None,
     ) -> Flow[m.Session]:
         """Change what is given. A title of None removes the title."""
         body = changes(
@@ -435,7 +453,7 @@ class Sessions(Group[C_co]):
             status=status,
             pinned=pinned,
         )
-        return (yield from patch(_session(session), body, m.Session))
+        return (yield from patch(_session(session), body, m.Session, version=version))
 
     @endpoint
     def delete(self, session: m.Session | str) -> Flow[None]:
@@ -452,10 +470,12 @@ class Sessions(Group[C_co]):
         return (yield from pages(f"{_session(session)}/checkpoints", m.Checkpoint, limit))
 
     @endpoint
-    def fork(self, session: m.Session | str, checkpoint_id: str) -> Flow[m.Session]:
+    def fork(
+        self, session: m.Session | str, checkpoint_id: str, *, key: str | None = None
+    ) -> Flow[m.Session]:
         """Create another session that goes on from a checkpoint."""
         path = f"{_session(session)}/checkpoints/{segment(checkpoint_id)}/fork"
-        return (yield from post(path, {}, m.Session))
+        return (yield from create(path, {}, m.Session, key=key))
 
     @endpoint
     def give_feedback(
@@ -466,9 +486,10 @@ class Sessions(Group[C_co]):
         *,
         comment: str | None = None,
         corrected_sql: str | None = None,
+        key: str | None = None,
     ) -> Flow[m.Feedback]:
         body = given(rating=rating, comment=comment, corrected_sql=corrected_sql)
-        return (yield from post(f"{_message(session, message_id)}/feedback", body, m.Feedback))
+        return (yield from create(f"{_message(session, message_id)}/feedback", body, m.Feedback, key=key))
 
     @endpoint
     def change_message(
@@ -477,10 +498,11 @@ class Sessions(Group[C_co]):
         message_id: str,
         *,
         chart_choice: m.ChartChoice | Keep | None = KEEP,
+        version: int | None = None,
     ) -> Flow[m.Message]:
         """Change how an answer's chart is drawn. None goes back to the chart as it was proposed."""
         body = changes(chart_choice=_choice(chart_choice))
-        return (yield from patch(_message(session, message_id), body, m.Message))
+        return (yield from patch(_message(session, message_id), body, m.Message, version=version))
 
     @endpoint
     def read_chart_words(self, session: m.Session | str, message_id: str, words: str) -> Flow[m.WordedChart]:
@@ -488,9 +510,15 @@ class Sessions(Group[C_co]):
         return (yield from post(f"{_message(session, message_id)}/chart", {"words": words}, m.WordedChart))
 
     @endpoint
-    def add_version(self, session: m.Session | str, message_id: str, sql: str) -> Flow[m.AnswerVersion]:
+    def add_version(
+        self, session: m.Session | str, message_id: str, sql: str, *, key: str | None = None
+    ) -> Flow[m.AnswerVersion]:
         """Run a statement of yours for the question of an answer, without a model, and keep it with it."""
-        return (yield from post(f"{_message(session, message_id)}/versions", {"sql": sql}, m.AnswerVersion))
+        return (
+            yield from create(
+                f"{_message(session, message_id)}/versions", {"sql": sql}, m.AnswerVersion, key=key
+            )
+        )
 
     @endpoint
     def version_rows(self, session: m.Session | str, message_id: str, number: int) -> Flow[Table]:
@@ -598,8 +626,14 @@ class Boards(Group[C_co]):
     """Boards of pinned answers. What changes one, or refreshes it, needs scope `ask`."""
 
     @endpoint
-    def create(self, title: str, *, stale_after_hours: int | None = None) -> Flow[m.Board]:
-        return (yield from post("/boards", given(title=title, stale_after_hours=stale_after_hours), m.Board))
+    def create(
+        self, title: str, *, stale_after_hours: int | None = None, key: str | None = None
+    ) -> Flow[m.Board]:
+        return (
+            yield from create(
+                "/boards", given(title=title, stale_after_hours=stale_after_hours), m.Board, key=key
+            )
+        )
 
     @endpoint
     def list(
@@ -625,11 +659,16 @@ class Boards(Group[C_co]):
         order: Sequence[str] | None = None,
         stale_after_hours: int | None = None,
         period_days: int | Keep | None = KEEP,
+        version: int | None = None,
     ) -> Flow[m.BoardWithPins]:
         """Change a board. `order` holds the ids of its pins. Refresh it after a change of its period."""
         ids: list[JsonValue] | None = None if order is None else [*order]
         body = given(title=title, order=ids, stale_after_hours=stale_after_hours)
-        return (yield from patch(_board(board), body | changes(period_days=period_days), m.BoardWithPins))
+        return (
+            yield from patch(
+                _board(board), body | changes(period_days=period_days), m.BoardWithPins, version=version
+            )
+        )
 
     @endpoint
     def delete(self, board: m.Board | str) -> Flow[None]:
@@ -650,11 +689,12 @@ class Boards(Group[C_co]):
         chart_choice: m.ChartChoice | None = None,
         width: int | None = None,
         height: int | None = None,
+        key: str | None = None,
     ) -> Flow[m.Pin]:
         """Pin an answer that has SQL and rows."""
         choice = None if chart_choice is None else chart_choice.model_dump(exclude_none=True)
         body = given(message_id=message_id, title=title, chart_choice=choice, width=width, height=height)
-        return (yield from post(f"{_board(board)}/pins", body, m.Pin))
+        return (yield from create(f"{_board(board)}/pins", body, m.Pin, key=key))
 
     @endpoint
     def get_pin(self, board: m.Board | str, pin_id: str) -> Flow[m.Pin]:
@@ -672,11 +712,12 @@ class Boards(Group[C_co]):
         width: int | None = None,
         height: int | None = None,
         period_by: str | Keep | None = KEEP,
+        version: int | None = None,
     ) -> Flow[m.Pin]:
         """Change a pin. `message_id` replaces its statement and rows by those of another answer."""
         body = given(title=title, message_id=message_id, width=width, height=height)
         body |= changes(chart_choice=_choice(chart_choice), period_by=period_by)
-        return (yield from patch(_pin(board, pin_id), body, m.Pin))
+        return (yield from patch(_pin(board, pin_id), body, m.Pin, version=version))
 
     @endpoint
     def read_chart_words(self, board: m.Board | str, pin_id: str, words: str) -> Flow[m.WordedChart]:
@@ -728,6 +769,7 @@ class Schedules(Group[C_co]):
         mail: Sequence[str] = (),
         chats: Sequence[str] = (),
         language: Literal["en", "de"] | None = None,
+        key: str | None = None,
     ) -> Flow[m.Schedule]:
         """Run a pin, or all pins of a board. `webhook_secret` of the answer is shown this once, and the URLs
         of `chats` never.
@@ -742,7 +784,7 @@ class Schedules(Group[C_co]):
             targets=_targets((), mail, chats) or None,
             language=language,
         )
-        return (yield from post("/schedules", body, m.Schedule))
+        return (yield from create("/schedules", body, m.Schedule, key=key))
 
     @endpoint
     def list(
@@ -774,6 +816,7 @@ class Schedules(Group[C_co]):
         mail: Sequence[str] = (),
         chats: Sequence[str] = (),
         language: Literal["en", "de"] | None = None,
+        version: int | None = None,
     ) -> Flow[m.Schedule]:
         """Change a schedule. A new webhook has a new secret. With `keep`, its targets are those of `keep` and
         the new ones of `mail` and `chats`; without it, they stay.
@@ -782,7 +825,7 @@ class Schedules(Group[C_co]):
         body = given(cron=cron, time_zone=time_zone, paused=paused, targets=targets, language=language)
         new = condition.model_dump() if isinstance(condition, m.ScheduleCondition) else condition
         body |= changes(condition=new, webhook_url=webhook_url)
-        return (yield from patch(_schedule(schedule_id), body, m.Schedule))
+        return (yield from patch(_schedule(schedule_id), body, m.Schedule, version=version))
 
     @endpoint
     def try_targets(self, schedule_id: str) -> Flow[m.TriedTargets]:
@@ -799,12 +842,21 @@ class Webhooks(Group[C_co]):
 
     @endpoint
     def add(
-        self, url: str, events: Sequence[str], *, content: Literal["ids", "answer"] | None = None
+        self,
+        url: str,
+        events: Sequence[str],
+        *,
+        content: Literal["ids", "answer"] | None = None,
+        key: str | None = None,
     ) -> Flow[m.Webhook]:
         """Have events sent to an address. `secret` of the answer is shown this once: `verify_webhook` reads
         requests with it.
         """
-        return (yield from post("/webhooks", given(url=url, events=[*events], content=content), m.Webhook))
+        return (
+            yield from create(
+                "/webhooks", given(url=url, events=[*events], content=content), m.Webhook, key=key
+            )
+        )
 
     @endpoint
     def list(
@@ -829,11 +881,12 @@ class Webhooks(Group[C_co]):
         events: Sequence[str] | None = None,
         content: Literal["ids", "answer"] | None = None,
         enabled: bool | None = None,
+        version: int | None = None,
     ) -> Flow[m.Webhook]:
         """Change what is given. A new address has a new secret; `enabled` sends again, or nothing more."""
         wanted: JsonValue = None if events is None else [*events]
         body = given(url=url, content=content, enabled=enabled, events=wanted)
-        return (yield from patch(_webhook(webhook_id), body, m.Webhook))
+        return (yield from patch(_webhook(webhook_id), body, m.Webhook, version=version))
 
     @endpoint
     def delete(self, webhook_id: str) -> Flow[None]:
@@ -898,10 +951,16 @@ class Comments(Group[C_co]):
 
     @endpoint
     def add(
-        self, kind: Literal["answer", "board"], target_id: str, text: str, *, link_id: str | None = None
+        self,
+        kind: Literal["answer", "board"],
+        target_id: str,
+        text: str,
+        *,
+        link_id: str | None = None,
+        key: str | None = None,
     ) -> Flow[m.Comment]:
         body = given(kind=kind, target_id=target_id, text=text, link_id=link_id)
-        return (yield from post("/comments", body, m.Comment))
+        return (yield from create("/comments", body, m.Comment, key=key))
 
     @endpoint
     def list(
@@ -945,10 +1004,11 @@ class Comments(Group[C_co]):
         text: str | None = None,
         resolved: bool | None = None,
         link_id: str | None = None,
+        version: int | None = None,
     ) -> Flow[m.Comment]:
         """Change the text of an own comment, or resolve or reopen one."""
         body = given(text=text, resolved=resolved, link_id=link_id)
-        return (yield from patch(f"/comments/{segment(comment_id)}", body, m.Comment))
+        return (yield from patch(f"/comments/{segment(comment_id)}", body, m.Comment, version=version))
 
     @endpoint
     def delete(self, comment_id: str) -> Flow[None]:
@@ -966,13 +1026,14 @@ class Links(Group[C_co]):
         *,
         days: int | None = None,
         preview: bool | None = None,
+        key: str | None = None,
     ) -> Flow[m.Link]:
         """Make a link for users who may use the database; with `preview`, its title, headline and picture are
         public. Needs scope `ask`.
         """
         return (
-            yield from post(
-                "/links", given(kind=kind, target_id=target_id, days=days, preview=preview), m.Link
+            yield from create(
+                "/links", given(kind=kind, target_id=target_id, days=days, preview=preview), m.Link, key=key
             )
         )
 
@@ -997,9 +1058,9 @@ class Links(Group[C_co]):
         return (yield from get(f"/shared/{segment(link_id)}", m.Shared))
 
     @endpoint
-    def go_on(self, link_id: str) -> Flow[m.Session]:
+    def go_on(self, link_id: str, *, key: str | None = None) -> Flow[m.Session]:
         """Make a session of your own with copies of what a link shows. Needs scope `ask`."""
-        return (yield from post(f"/shared/{segment(link_id)}/continue", {}, m.Session))
+        return (yield from create(f"/shared/{segment(link_id)}/continue", {}, m.Session, key=key))
 
     @endpoint
     def rows(self, link_id: str, message_id: str) -> Flow[Table]:
@@ -1033,6 +1094,7 @@ class Rules(Group[C_co]):
         scope: m.RuleScope | None = None,
         chart: str | None = None,
         chart_of: Sequence[str] | None = None,
+        key: str | None = None,
     ) -> Flow[m.Rule]:
         columns: list[JsonValue] | None = None if chart_of is None else [*chart_of]
         body = given(
@@ -1045,7 +1107,7 @@ class Rules(Group[C_co]):
             chart=chart,
             chart_of=columns,
         )
-        return (yield from post("/rules", body, m.Rule))
+        return (yield from create("/rules", body, m.Rule, key=key))
 
     @endpoint
     def change(
@@ -1059,11 +1121,12 @@ class Rules(Group[C_co]):
         scope: m.RuleScope | None = None,
         chart: str | None = None,
         chart_of: Sequence[str] | None = None,
+        version: int | None = None,
     ) -> Flow[m.Rule]:
         columns: list[JsonValue] | None = None if chart_of is None else [*chart_of]
         body = given(text=text, apply=apply, active=active, priority=priority, scope=_dumped(scope))
         body |= given(chart=chart, chart_of=columns)
-        return (yield from patch(f"/rules/{segment(name)}", body, m.Rule))
+        return (yield from patch(f"/rules/{segment(name)}", body, m.Rule, version=version))
 
     @endpoint
     def delete(self, name: str) -> Flow[None]:
@@ -1107,9 +1170,10 @@ class Examples(Group[C_co]):
         sql: str,
         *,
         status: Literal["proposed", "verified", "rejected"] = "verified",
+        key: str | None = None,
     ) -> Flow[m.Example]:
         body = given(db_connection_id=id_of(database), question=question, sql=sql, status=status)
-        return (yield from post("/examples", body, m.Example))
+        return (yield from create("/examples", body, m.Example, key=key))
 
     @endpoint
     def change(
@@ -1119,9 +1183,10 @@ class Examples(Group[C_co]):
         question: str | None = None,
         sql: str | None = None,
         status: Literal["proposed", "verified", "rejected"] | None = None,
+        version: int | None = None,
     ) -> Flow[m.Example]:
         body = given(question=question, sql=sql, status=status)
-        return (yield from patch(f"/examples/{segment(example_id)}", body, m.Example))
+        return (yield from patch(f"/examples/{segment(example_id)}", body, m.Example, version=version))
 
     @endpoint
     def test(self, example_id: str, *, sql: str | None = None) -> Flow[m.ExampleRun]:
@@ -1190,10 +1255,16 @@ class Glossary(Group[C_co]):
 
     @endpoint
     def add(
-        self, database: m.Database | str, term: str, meaning: str, *, sql: str | None = None
+        self,
+        database: m.Database | str,
+        term: str,
+        meaning: str,
+        *,
+        sql: str | None = None,
+        key: str | None = None,
     ) -> Flow[m.Term]:
         body = given(db_connection_id=id_of(database), term=term, meaning=meaning, sql=sql)
-        return (yield from post("/glossary", body, m.Term))
+        return (yield from create("/glossary", body, m.Term, key=key))
 
     @endpoint
     def change(
@@ -1203,9 +1274,10 @@ class Glossary(Group[C_co]):
         term: str | Keep = KEEP,
         meaning: str | Keep = KEEP,
         sql: str | Keep | None = KEEP,
+        version: int | None = None,
     ) -> Flow[m.Term]:
         body = changes(term=term, meaning=meaning, sql=sql)
-        return (yield from patch(f"/glossary/{segment(term_id)}", body, m.Term))
+        return (yield from patch(f"/glossary/{segment(term_id)}", body, m.Term, version=version))
 
     @endpoint
     def delete(self, term_id: str) -> Flow[None]:
@@ -1236,16 +1308,23 @@ class Instructions(Group[C_co]):
         return (yield from get(f"/instructions/{segment(instruction_id)}", m.Instruction))
 
     @endpoint
-    def add(self, database: m.Database | str, text: str, scope: str | None = None) -> Flow[m.Instruction]:
+    def add(
+        self, database: m.Database | str, text: str, scope: str | None = None, *, key: str | None = None
+    ) -> Flow[m.Instruction]:
         body = given(db_connection_id=id_of(database), text=text, scope=scope)
-        return (yield from post("/instructions", body, m.Instruction))
+        return (yield from create("/instructions", body, m.Instruction, key=key))
 
     @endpoint
     def change(
-        self, instruction_id: str, *, text: str | Keep = KEEP, scope: str | Keep | None = KEEP
+        self,
+        instruction_id: str,
+        *,
+        text: str | Keep = KEEP,
+        scope: str | Keep | None = KEEP,
+        version: int | None = None,
     ) -> Flow[m.Instruction]:
         path = f"/instructions/{segment(instruction_id)}"
-        return (yield from patch(path, changes(text=text, scope=scope), m.Instruction))
+        return (yield from patch(path, changes(text=text, scope=scope), m.Instruction, version=version))
 
     @endpoint
     def delete(self, instruction_id: str) -> Flow[None]:
@@ -1301,6 +1380,7 @@ class Facts(Group[C_co]):
         message_id: str | None = None,
         supersedes: str | None = None,
         confirm: bool = False,
+        key: str | None = None,
     ) -> Flow[m.KeptFact]:
         """Remember a sentence. `confirm` keeps it although a guard has warned."""
         body = given(
@@ -1314,7 +1394,7 @@ class Facts(Group[C_co]):
             supersedes=supersedes,
             confirm=confirm,
         )
-        return (yield from post("/memory/facts", body, m.KeptFact))
+        return (yield from create("/memory/facts", body, m.KeptFact, key=key))
 
     @endpoint
     def change(
@@ -1327,6 +1407,7 @@ class Facts(Group[C_co]):
         status: Literal["active"] | None = None,
         supersedes: str | None = None,
         confirm: bool = False,
+        version: int | None = None,
     ) -> Flow[m.KeptFact]:
         """Make one change: text, scope, status or supersedes."""
         body = given(
@@ -1337,7 +1418,7 @@ class Facts(Group[C_co]):
             supersedes=supersedes,
             confirm=confirm,
         )
-        return (yield from patch(f"/memory/facts/{segment(fact_id)}", body, m.KeptFact))
+        return (yield from patch(f"/memory/facts/{segment(fact_id)}", body, m.KeptFact, version=version))
 
     @endpoint
     def forget(self, fact_id: str) -> Flow[None]:
@@ -1378,8 +1459,8 @@ class Memory(Group[C_co]):
         return (yield from get("/memory/profile", m.Profile))
 
     @endpoint
-    def consent_to_profile(self, consent: bool) -> Flow[m.Profile]:
-        return (yield from patch("/memory/profile", {"consent": consent}, m.Profile))
+    def consent_to_profile(self, consent: bool, *, version: int | None = None) -> Flow[m.Profile]:
+        return (yield from patch("/memory/profile", {"consent": consent}, m.Profile, version=version))
 
     @endpoint
     def delete_profile(self) -> Flow[None]:
@@ -1398,10 +1479,11 @@ class Memory(Group[C_co]):
         add: Sequence[str] = (),
         remove: Sequence[str] = (),
         confirm: bool = False,
+        version: int | None = None,
     ) -> Flow[m.ProfileAttribute]:
         """Replace all items, or add some and remove others."""
         body = given(items=None if items is None else [*items], add=[*add], remove=[*remove], confirm=confirm)
-        return (yield from patch(f"/memory/profile/{name}", body, m.ProfileAttribute))
+        return (yield from patch(f"/memory/profile/{name}", body, m.ProfileAttribute, version=version))
 
     @endpoint
     def delete_attribute(self, name: Attribute) -> Flow[None]:
@@ -1465,13 +1547,14 @@ class ApiKeys(Group[C_co]):
         role: Role = "user",
         scopes: Sequence[Scope] = (),
         attributes: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
     ) -> Flow[m.NewApiKey]:
         """Create a key. Its text is in this answer only. `days` of None never expires. Policies of databases
         name `attributes`.
         """
         body: dict[str, JsonValue] = {"owner": owner, "days": days, "name": name, "role": role}
         body |= {"scopes": [*scopes], "attributes": dict(attributes or {})}
-        return (yield from post("/api-keys", body, m.NewApiKey))
+        return (yield from create("/api-keys", body, m.NewApiKey, key=key))
 
     @endpoint
     def revoke(self, key_id: str) -> Flow[None]:
@@ -1524,6 +1607,7 @@ class Runs(Group[C_co]):
         session: m.Session | str | None = None,
         rows: int = 100,
         keep: bool = False,
+        key: str | None = None,
         **options: Unpack[Options],
     ) -> Flow[m.RunAnswer]:
         """Ask a question and return its answer with its first rows, at most 1000. One request, unless it
@@ -1538,7 +1622,7 @@ class Runs(Group[C_co]):
             path = f"{_session(session)}/query"
             if database is not None:
                 body["db_connection_id"] = yield from resolve_database(database)
-        headers = {**_WAIT, "Idempotency-Key": str(uuid4())}
+        headers = {**_WAIT, **key_header(key)}
         reply = yield from send(Request("POST", path, body=body, headers=headers))
         return (yield from _wait_for_answer(reply, rows))
 
@@ -1696,20 +1780,18 @@ def ask_in(
     database: m.Database | str | None,
     session: m.Session | str | None,
     *,
+    key: str | None,
     options: Options,
 ) -> Flow[Following]:
-    """Returns the place before the first event of a question's run, which is asked when it is read.
-
-    The key makes the request safe to repeat: KAI runs the question once.
-    """
+    """Returns the place before the first event of a question's run, which is asked when it is read."""
     body: dict[str, JsonValue] = {"query": question, **_plain(options)}
-    key = {"Idempotency-Key": str(uuid4())}
+    headers = key_header(key)
     if session is None:
         body |= {**_named(database), "keep": True}
-        return Following("", None, Request("POST", "/ask/stream", body=body, headers=key))
+        return Following("", None, Request("POST", "/ask/stream", body=body, headers=headers))
     if database is not None:
         body["db_connection_id"] = yield from resolve_database(database)
-    ask = Request("POST", f"{_session(session)}/query/stream", body=body, headers=key)
+    ask = Request("POST", f"{_session(session)}/query/stream", body=body, headers=headers)
     return Following(id_of(session), None, ask)
 
 
@@ -1725,7 +1807,7 @@ def document_in(
     """Begin to document a database. Returns the place before the first event of its run."""
     database_id = yield from resolve_database(database)
     body = given(db_connection_id=database_id, tables=[*tables], accept_estimate=accept_estimate)
-    started = yield from post("/generate/documentation", body, m.StartedDocumentation)
+    started = yield from create("/generate/documentation", body, m.StartedDocumentation)
     return Following(started.session_id, started.run_id, None)
 
 

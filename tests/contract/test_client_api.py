@@ -99,6 +99,7 @@ ARGUMENTS: dict[str, object] = {
     "policies": {"default": "allow", "policies": [], "trusted_views": []},
     "arguments": {"text": "Mine."},
     "version": 2,
+    "key": "order-17",
     "about": ["orders.amount"],
     "add": ["Short answers"],
     "active": True,
@@ -310,12 +311,12 @@ def requests() -> Iterator[Request]:
     ask = cast("Endpoint[..., object]", vars(routes.Runs)["ask"]).flow
     for database in (DATABASE, "Shop"):
         yield request_of(ask(None, "How many?", database=database, keep=True, **OPTIONS))
-        yield following_request(routes.ask_in("How many?", database, None, options=OPTIONS))
+        yield following_request(routes.ask_in("How many?", database, None, key=None, options=OPTIONS))
     runs = cast("Endpoint[..., object]", vars(routes.Runs)["list"]).flow
     found = replace(CREATED, metadata={"team": "sales"})
     yield request_of(runs(None, status="running", ended_after="2026-01-31T08:00:00Z", listing=found))
     for starting in (
-        routes.ask_in("How many?", DATABASE, "session", options=OPTIONS),
+        routes.ask_in("How many?", DATABASE, "session", key=None, options=OPTIONS),
         routes.follow_in("session", "run", 7),
     ):
         yield following_request(starting)
@@ -364,6 +365,7 @@ def is_taken(request: Request) -> None:
     parameters = operation.get("parameters", [])
     assert names_of(request.query) <= {each["name"] for each in parameters if each["in"] == "query"}
     known_headers = {each["name"].lower() for each in parameters if each["in"] == "header"}
+    known_headers |= {"POST": {"idempotency-key"}, "PATCH": {"if-match"}}.get(request.method, set())
     assert {name.lower() for name in request.headers} <= known_headers
     body = operation.get("requestBody")
     if body is None:
@@ -378,6 +380,17 @@ def is_taken(request: Request) -> None:
 def names_of(query: Mapping[str, object]) -> set[str]:
     """Names of parameters, without the key of a pair: `metadata[team]` is of `metadata`."""
     return {name.partition("[")[0] for name in query}
+
+
+def test_what_creates_a_record_has_a_key_and_what_changes_one_a_version() -> None:
+    created = {key for key, each in OPERATIONS.items() if "201" in each["responses"]}
+    for each in ALL_REQUESTS:
+        if operation_of(each) in created:
+            assert "Idempotency-Key" in each.headers, each.path
+            assert each.may_repeat
+        if each.method == "PATCH":
+            assert each.headers["If-Match"] == '"2"', each.path
+    assert len(created) >= 15
 
 
 def test_every_route_and_each_of_its_fields_can_be_sent() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from kai_analyst_client import (
     AsyncKai,
+    Changed,
     Event,
     Forbidden,
     Invalid,
@@ -64,6 +65,18 @@ def test_a_question_is_answered_with_its_statement_rows_and_analysis(
     assert [each.role for each in messages] == ["human", "assistant"] * 2
     assert client.rows(messages[1], answer.session_id).rows == [[3]]
     assert client.sessions.messages(answer.session_id, limit=1) == messages[-1:]
+
+
+def test_a_key_creates_one_record_and_a_version_guards_it(client: Kai) -> None:
+    first, again = (client.boards.create("Sales", key="board-17") for _ in range(2))
+    assert again.id == first.id
+    with pytest.raises(Invalid, match="key"):
+        client.boards.create("Costs", key="board-17")
+    changed = client.boards.change(first, title="Takings", version=first.version)
+    with pytest.raises(Changed) as error:
+        client.boards.change(first, title="Costs", version=first.version)
+    assert error.value.members["version"] == changed.version
+    assert client.boards.get(first).title == "Takings"
 
 
 async def test_the_asynchronous_client_answers_the_same(

@@ -9,13 +9,23 @@ import pytest
 from httpx_sse import ServerSentEvent
 from pydantic import JsonValue, TypeAdapter
 
-from kai_analyst_client import Answer, Invalid, NotFound, RateLimited, Table, Unavailable, Unreachable
+from kai_analyst_client import (
+    Answer,
+    AsyncKai,
+    Invalid,
+    Kai,
+    NotFound,
+    RateLimited,
+    Table,
+    Unavailable,
+    Unreachable,
+)
 from kai_analyst_client.answers import add_event, answered
 from kai_analyst_client.errors import KaiError, unreachable
-from kai_analyst_client.flows import MAX_WAIT_SECONDS, RETRIES, Reply, Request, send
+from kai_analyst_client.flows import MAX_WAIT_SECONDS, RETRIES, Reply, Request, create, send
 from kai_analyst_client.following import Following, event_of
 from kai_analyst_client.routes import resolve_database
-from kai_analyst_client.schema import Column, Event, TextChunk
+from kai_analyst_client.schema import Board, Column, Event, TextChunk
 
 READ = Request("GET", "/me")
 CHANGE = Request("POST", "/sessions", body={})
@@ -69,6 +79,29 @@ def test_only_a_request_that_may_be_repeated_is_sent_again_where_its_fate_is_unk
     next(flow)
     with pytest.raises(Unavailable):
         flow.send(refusal(503, "5", "storage-unavailable"))
+
+
+def test_a_record_is_created_by_one_key_however_often_it_is_sent() -> None:
+    flow = create("/boards", {"title": "Sales"}, Board)
+    key = next(flow).headers["Idempotency-Key"]
+    again = [
+        flow.throw(unreachable("cut")),
+        flow.send(refusal(409, "1", "idempotency-key-in-use")),
+        flow.send(refusal(503, "5", "storage-unavailable")),
+    ]
+    assert [each.headers["Idempotency-Key"] for each in again] == [key] * 3
+    assert [each.wait_seconds for each in again][1:] == [1, 5]
+    assert next(create("/boards", {}, Board)).headers["Idempotency-Key"] != key
+    assert next(create("/boards", {}, Board, key="order-17")).headers["Idempotency-Key"] == "order-17"
+
+
+def test_the_server_is_that_of_the_environment_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAI_URL", "https://kai.example.com/")
+    for client in (Kai, AsyncKai):
+        assert client().address == "https://kai.example.com/api/v1"
+        assert client("http://other:8000").address == "http://other:8000/api/v1"
+    monkeypatch.delenv("KAI_URL")
+    assert Kai().address == "http://127.0.0.1:8000/api/v1"
 
 
 def test_a_database_is_found_by_its_id_its_name_or_because_it_is_the_only_one() -> None:
