@@ -150,6 +150,7 @@ def test_a_partial_first_period_far_below_the_others_is_named_at_its_own_point()
     (label,) = (each for each in chart["layer"] if str(each.get("data", {}).get("name")).startswith("part_"))
     (at,) = label["data"]["values"]
     assert (at["label"], at["c1"]) == (["Nov 2024"], 25)
+    assert label["mark"]["dy"] < 0, "the axis runs through the label"
 
 
 def test_a_partial_period_of_several_averages_is_named() -> None:

@@ -18,6 +18,7 @@ import { inOrderOf, named, type Tab, tabsOf } from "./tabs_of";
 import "./answer_card.css";
 
 const ChartPanel = lazy(() => import("./chart/chart_panel"));
+const ChartTools = lazy(() => import("./chart/chart_tools"));
 const FigurePanel = lazy(() => import("./figure/figure_panel"));
 const VersionSwitch = lazy(() => import("./sql/version_switch"));
 
@@ -85,6 +86,20 @@ export function AnswerCard({ exchange, conversation, version, pick }: Shown) {
     const moves = event.movementX !== 0 || event.movementY !== 0 || event.buttons !== 0;
     if (moves && held === null && isUnderWay(answer)) hold({ tabs, shown });
   };
+  const tools = shown === "chart" && (
+    <ChartTools
+      spec={spec}
+      head={head}
+      title={exchange.question}
+      choice={answer.chart_choice}
+      changes={{
+        choose: (choice) => conversation.chooseChart(exchange, choice),
+        connectionId: conversation.session.value?.db_connection_id,
+        say: (words) => sayChart(conversation.sessionId, answer.messageId ?? "", words),
+      }}
+      ready={answer.messageId !== null}
+    />
+  );
   return (
     <section
       class="answer-card"
@@ -94,23 +109,11 @@ export function AnswerCard({ exchange, conversation, version, pick }: Shown) {
       onPointerLeave={() => hold(null)}
     >
       {answer.versions.length > 0 && <VersionSwitch answer={answer} shown={version} show={pick} />}
-      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show} below={true}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={show} beside={tools}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
           <div style={{ minHeight: `${panelHeight(spec)}px` }}>
-            <ChartPanel
-              spec={spec}
-              head={head}
-              title={exchange.question}
-              choice={answer.chart_choice}
-              refusal={answer.chart_refusal}
-              changes={{
-                choose: (choice) => conversation.chooseChart(exchange, choice),
-                connectionId: conversation.session.value?.db_connection_id,
-                say: (words) => sayChart(conversation.sessionId, answer.messageId ?? "", words),
-              }}
-              ready={answer.messageId !== null}
-            />
+            <ChartPanel spec={spec} head={head} choice={answer.chart_choice} refusal={answer.chart_refusal} />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>
         )}

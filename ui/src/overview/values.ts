@@ -5,6 +5,7 @@ import { dateText } from "../shared/time";
 
 const LARGE = 100_000;
 const WHOLE = 1_000;
+const NARROW_SPACE = "\u202f";
 const PERCENT = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 
 export const percent = (ratio: number) => PERCENT.format(Math.abs(ratio));
@@ -12,16 +13,26 @@ export const month = (text: string) => dateText(`${text}-01`, "month", "UTC");
 export const day = (text: string) => dateText(text, "day", "UTC");
 export const weekday = (text: string) => dateText(text, "weekday", "UTC");
 
+/** Of English numbers, as the server writes them: 4.87 M, 150 k. */
+const SCALES: Record<string, string> = { K: "k", m: "M" };
+
 /** 4.87 M, 10,812, €17.7. */
 export function written(value: number, unit: string | null): string {
   const size = Math.abs(value);
   const currency = unit && /^[A-Z]{3}$/.test(unit) ? unit : null;
-  const text = new Intl.NumberFormat(locale, {
+  const parts = new Intl.NumberFormat(locale, {
     ...(currency && { style: "currency" as const, currency, currencyDisplay: "narrowSymbol" as const }),
     ...(size >= LARGE
       ? { notation: "compact" as const, maximumSignificantDigits: 3 }
       : { minimumFractionDigits: 0, maximumFractionDigits: size >= WHOLE ? 0 : 2 }),
-  }).format(value);
+  }).formatToParts(value);
+  const text = parts
+    .map(({ type, value: part }, index) =>
+      type !== "compact"
+        ? part
+        : (parts[index - 1]?.type === "literal" ? "" : NARROW_SPACE) + (SCALES[part] ?? part),
+    )
+    .join("");
   return unit && !currency ? `${text} ${unit}` : text;
 }
 

@@ -1,7 +1,7 @@
 import { Ellipsis, FileText, Lock, LockOpen, Pencil, Pin, PinOff, Trash2 } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedSession, Session } from "../api/types";
-import { connectionOf } from "../connections/connections";
+import { connectionOf, connections } from "../connections/connections";
 import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { onLinkClick, route } from "../shared/route";
@@ -105,9 +105,10 @@ function reveal(link: HTMLElement): void {
   else if (of.bottom > seen.bottom) list.scrollTop += of.bottom - seen.bottom;
 }
 
-/** When the session was last used, its database, and its length. */
+/** When the session was last used, its database if there are several, and its length. */
 function About({ session }: { session: Session }) {
-  const connection = connectionOf(session.db_connection_id);
+  const connection =
+    (connections.value?.length ?? 0) > 1 ? connectionOf(session.db_connection_id) : undefined;
   const today = new Date().toDateString() === new Date(session.updated_at).toDateString();
   const parts = [
     dateText(session.updated_at, today ? "time" : "dayOfYear"),

@@ -15,13 +15,13 @@ interface Shown<Key extends string> {
   tabs: Tab<Key>[];
   shown: Key;
   show: (key: Key) => void;
-  /** Whether the tabs stand under their panel. */
-  below?: boolean;
+  /** What stands beside the tabs, which are under their panel then. Undefined: they are over it. */
+  beside?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Tabs over one panel, or under it; arrow keys move between them. */
-export function Tabs<Key extends string>({ label, tabs, shown, show, below = false, children }: Shown<Key>) {
+export function Tabs<Key extends string>({ label, tabs, shown, show, beside, children }: Shown<Key>) {
   const id = useId();
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -51,11 +51,16 @@ export function Tabs<Key extends string>({ label, tabs, shown, show, below = fal
   );
   return (
     <div class="tabbed">
-      {!below && list}
+      {beside === undefined && list}
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${shown}`}>
         {children}
       </div>
-      {below && list}
+      {beside !== undefined && (
+        <div class={beside ? "tab-line full" : "tab-line"}>
+          {list}
+          {beside}
+        </div>
+      )}
     </div>
   );
 }

@@ -24,6 +24,7 @@ import "../conversation/answer_card.css";
 import "../conversation/exchange.css";
 
 const ChartPanel = lazy(() => import("../conversation/chart/chart_panel"));
+const ChartTools = lazy(() => import("../conversation/chart/chart_tools"));
 const FigurePanel = lazy(() => import("../conversation/figure/figure_panel"));
 
 interface Shown {
@@ -102,20 +103,27 @@ function SharedCard({ exchange, linkId }: Shown) {
   const [first] = tabs;
   if (first === undefined) return null;
   const shown = chosen !== null && tabs.includes(chosen) ? chosen : first;
+  const tools = shown === "chart" && (
+    <ChartTools
+      spec={spec}
+      head={answer.head}
+      title={question}
+      choice={answer.chart_choice}
+      changes={null}
+      ready={false}
+    />
+  );
   return (
     <section class="answer-card">
-      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose} below={true}>
+      <Tabs label={texts.answer.tabs} tabs={tabs.map(named)} shown={shown} show={choose} beside={tools}>
         {shown === "figure" && rows && <FigurePanel rows={rows} />}
         {shown === "chart" && (
           <div style={{ minHeight: `${panelHeight(spec)}px` }}>
             <ChartPanel
               spec={spec}
               head={answer.head}
-              title={question}
               choice={answer.chart_choice}
               refusal={answer.chart_refusal}
-              changes={null}
-              ready={false}
             />
             {rows?.cutBy && rows.cutBy !== "values" && <CutNotice by={rows.cutBy} />}
           </div>

@@ -22,6 +22,8 @@ _LOW = 0.15
 _LABELS_HEIGHT = 45
 _LABEL_ABOVE = 24
 """Pixels between two points of which one's label reaches the other's, or that of the axis."""
+_ABOVE_AXIS = 14
+"""Pixels from the middle of a label to the axis below it."""
 _REACHED = 400
 """Pixels of the times of a picture of middle width."""
 
@@ -231,7 +233,8 @@ def _free_place(panel: Panel, first: Point, words: str) -> tuple[Spec, Point]:
             for each in beside
         ]
         if rises[0] > _share_across(panel, beside[0]) * WIDTH and min(rises) > _LABEL_ABOVE:
-            return {"dx": 12, "dy": 4, "baseline": "middle"}, first
+            height = panel.scale.share(first.amount) * panel.height
+            return {"dx": 12, "dy": min(4, round(height) - _ABOVE_AXIS), "baseline": "middle"}, first
     return {"dx": 0, "dy": -10, "baseline": "bottom"}, replace(first, value=highest.value)
 
 

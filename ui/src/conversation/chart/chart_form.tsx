@@ -6,7 +6,7 @@ import { orSay } from "../../shared/or_say";
 import { say } from "../../shared/toasts";
 import { mayManage } from "../../identity/me";
 import { AsJson } from "./as_json";
-import type { Changes } from "./chart_panel";
+import type { Changes } from "./chart_tools";
 import { keepRule } from "./chart_rule";
 import { chartFormTexts } from "./chart_form_texts";
 import { Fields } from "./fields";

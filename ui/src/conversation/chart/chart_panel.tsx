@@ -1,75 +1,26 @@
-import { Download, SlidersHorizontal } from "lucide";
-import { useRef, useState } from "preact/hooks";
-import type { ChartChoice, Column } from "../../api/types";
-import { download, fileName } from "../../shared/files";
-import { Icon } from "../../shared/icon";
-import { lazy } from "../../shared/lazy";
-import { Menu } from "../../shared/menu";
-import { orSay } from "../../shared/or_say";
-import { shownTheme } from "../../shared/theme";
+import type { ChartChoice } from "../../api/types";
 import { opened } from "../analysis/opened";
 import type { Head } from "../model";
 import { ChartView } from "./chart_view";
-import { notesOf } from "./notes";
-import { type FileFormat, pictureFile } from "./picture";
 import type { Spec } from "./spec";
-import { chartTexts } from "./texts";
 import "./chart.css";
-
-const ChartForm = lazy(() => import("./chart_form"));
-
-/** What the server made of a wish in words; nothing of it is stored. */
-export interface Said {
-  choice: ChartChoice | null;
-  refusal: string | null;
-  /** Parts of the words that were not understood. */
-  not_understood: string[];
-}
-
-/** What a reader may change of a chart. Both raise why the rows do not allow it. */
-export interface Changes {
-  choose: (choice: ChartChoice | null) => Promise<void>;
-  say: (words: string) => Promise<Said>;
-  /** The database that a rule would be for. */
-  connectionId: string | null | undefined;
-}
 
 interface Shown {
   /** The chart to draw; null if the server proposed none. */
   spec: Spec | null;
   /** What the chart was made of. Null for an answer about rows of an earlier answer. */
   head: Head | null;
-  title: string;
   /** As the answer keeps it. */
   choice: ChartChoice | null;
   /** Why the stored choice is not drawn; the proposed chart is, then. */
   refusal: string | null;
-  /** Null where the reader may change nothing. */
-  changes: Changes | null;
-  /** Whether the answer can keep a choice by now. */
-  ready: boolean;
 }
 
-const FORMATS: FileFormat[] = ["png", "svg", "json"];
-const NO_COLUMNS: Column[] = [];
-
-/** The chart, ways to change it, and ways to take it along. Fetched while a question is answered. */
-export default function ChartPanel({ spec, head, title, choice, refusal, changes, ready }: Shown) {
-  const root = useRef<HTMLDivElement>(null);
-  const [open, show] = useState(spec === null);
+/** The chart. Fetched while a question is answered. */
+export default function ChartPanel({ spec, head, choice, refusal }: Shown) {
   const lit = head !== null && opened.value?.head === head ? opened.value.rows : undefined;
-  const take = async (format: FileFormat) => {
-    if (!root.current || !spec) return;
-    const background = groundOf(root.current);
-    const file = await pictureFile(spec, { format, theme: shownTheme(), background, title });
-    download(file, fileName(title, format === "json" ? "vl.json" : format));
-  };
-  const items = FORMATS.map((format) => ({
-    label: chartTexts.saveAs[format],
-    onSelect: () => orSay(take(format)),
-  }));
   return (
-    <div class="chart-panel" ref={root}>
+    <div class="chart-panel">
       {choice?.title && <p class="chart-heading">{choice.title}</p>}
       {spec && <ChartView spec={spec} lit={lit} />}
       {refusal && (
@@ -77,32 +28,6 @@ export default function ChartPanel({ spec, head, title, choice, refusal, changes
           {refusal}
         </p>
       )}
-      <div class="chart-foot">
-        <p class="chart-rows quiet">{spec ? notesOf(spec) : chartTexts.none}</p>
-        {changes && (
-          <button
-            type="button"
-            class="button small"
-            aria-label={chartTexts.change}
-            aria-expanded={open}
-            disabled={!ready}
-            onClick={() => show(!open)}
-          >
-            <Icon of={SlidersHorizontal} size={15} /> {chartTexts.changeIt}
-          </button>
-        )}
-        {spec && <Menu icon={Download} label={chartTexts.save} text={chartTexts.saveIt} items={items} />}
-      </div>
-      {open && changes && ready && (
-        <ChartForm spec={spec} columns={head?.columns ?? NO_COLUMNS} choice={choice} changes={changes} />
-      )}
     </div>
   );
-}
-
-/** The colour behind an element. */
-function groundOf(element: Element): string {
-  const { backgroundColor } = getComputedStyle(element);
-  const isSeen = !/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor);
-  return isSeen || !element.parentElement ? backgroundColor : groundOf(element.parentElement);
 }

@@ -23,7 +23,8 @@ export function fetchRuntime(): void {
 export function fetchCharts(): void {
   const fetchAll = () => {
     fetchRuntime();
-    void import("./chart_panel").catch(() => undefined);
+    for (const fetched of [import("./chart_panel"), import("./chart_tools")])
+      void fetched.catch(() => undefined);
   };
   if (typeof requestIdleCallback === "undefined") setTimeout(fetchAll, 50);
   else requestIdleCallback(fetchAll, { timeout: 500 });

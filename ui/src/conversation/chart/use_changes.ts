@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { asProblem } from "../../api/problem";
-import type { Changes } from "./chart_panel";
+import type { Changes } from "./chart_tools";
 import type { ChartChoice } from "../../api/types";
 import { merged } from "./choice";
 import { chartFormTexts } from "./chart_form_texts";
