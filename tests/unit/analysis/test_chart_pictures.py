@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from app.core.pictures import Pictures
+from app.modules.analysis.chart.countries import read_world
 from app.modules.analysis.chart.pictures import (
     ChartPictures,
     heading_of,
@@ -97,3 +98,6 @@ def test_a_notebook_needs_no_theme_of_kai() -> None:
     portable = portable_spec(BARS)
     assert {"$schema", "config", "data"} <= portable.keys()
     assert "kai-answer" in str(portable["config"])
+    shown_as_map: Spec = {**BARS, "usermeta": {"kai": {"mark": "map"}}}
+    assert "datasets" not in portable
+    assert portable_spec(shown_as_map)["datasets"] == {"world": read_world()}

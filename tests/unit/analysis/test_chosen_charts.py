@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from app.modules.analysis.chart import choose_chart
 from app.modules.analysis.chart.changing import change
 from app.modules.analysis.chart.choice import ChartChoice, ChosenValue
 from app.modules.analysis.chart.drawing import allowed_marks, draw
@@ -110,6 +111,29 @@ def test_a_heat_map_and_small_pictures_find_their_series() -> None:
     assert changed(plain, mark="heat").series == 1
     assert changed(plain, facet=True).series == 1
     assert changed(LINES, facet=True).facet
+
+
+@pytest.mark.parametrize(
+    ("column", "names", "is_map"),
+    [
+        ("country", ["Germany", "Deutschland", "DE"], False),
+        ("country", ["Germany", "USA", "Côte d'Ivoire"], True),
+        ("land", ["Deutschland", "Österreich", "die Schweiz"], False),
+        ("land", ["Deutschland", "Österreich", "Vereinigte Staaten"], True),
+        ("ship_country", ["de", "AT", "GBR"], True),
+        ("state", ["CA", "DE", "IN"], False),
+        ("country", ["Germany", "Atlantis", "France"], False),
+        ("country", ["Germany", None, "France"], False),
+        ("pays", ["États-Unis", "Allemagne", "the Netherlands"], True),
+    ],
+)
+def test_a_map_needs_a_country_in_each_row(column: str, names: list[JsonValue], is_map: bool) -> None:
+    columns = [Column(name=column, type="text"), Column(name="orders", type="integer")]
+    rows = rows_of([[name, 3 + at] for at, name in enumerate(names)], columns)
+    found = figures("orders", f"SELECT {column}, COUNT(*) AS orders FROM o GROUP BY 1", "postgres", rows=rows)
+    chart: Any = choose_chart("orders", rows, found)
+    assert ("map" in chart["usermeta"]["kai"]["marks"]) is is_map
+    assert chart["usermeta"]["kai"]["mark"] == "bar", "so few rank better"
 
 
 def test_lines_are_drawn_over_time_only() -> None:

@@ -178,6 +178,7 @@ _KINDS = {
     "heat": "heat",
     "histogram": "histogram",
     "point": "point",
+    "map": "map",
 }
 
 

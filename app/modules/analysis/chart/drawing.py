@@ -18,6 +18,7 @@ from app.modules.analysis.chart.parts import draw_parts
 from app.modules.analysis.chart.plan import NotDrawable, Plan, Spec
 from app.modules.analysis.chart.spread import draw_histogram, draw_points
 from app.modules.analysis.chart.table import ChartTable
+from app.modules.analysis.chart.world_map import draw_map
 
 _DRAWN_BY: Mapping[Kind, Callable[[Canvas], Picture]] = {
     "ranking": draw_bars,
@@ -31,6 +32,7 @@ _DRAWN_BY: Mapping[Kind, Callable[[Canvas], Picture]] = {
     "points": draw_points,
     "histogram": draw_histogram,
     "heat": draw_heat,
+    "map": draw_map,
 }
 
 

@@ -8,6 +8,7 @@ from app.modules.analysis.chart.choice import ChosenValue
 from app.modules.analysis.chart.plan import NotDrawable, Plan
 from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.values import plotted
+from app.modules.analysis.chart.world_map import check_places
 
 Kind: TypeAlias = Literal[
     "ranking",
@@ -21,6 +22,7 @@ Kind: TypeAlias = Literal[
     "points",
     "histogram",
     "heat",
+    "map",
 ]
 """`columns` are upright bars of names with an order of their own, `ordered lines` are lines over such names,
 and `periods` are bars of times.
@@ -30,7 +32,7 @@ MAX_SERIES = 6
 """The most series that have a colour of their own."""
 _LARGEST = 1e300
 _LONGEST_BELOW = 10
-_WITHOUT_SCALE = ("ranking", "groups", "parts", "heat")
+_WITHOUT_SCALE = ("ranking", "groups", "parts", "heat", "map")
 
 
 def kind_of(plan: Plan, table: ChartTable) -> Kind:
@@ -39,7 +41,8 @@ def kind_of(plan: Plan, table: ChartTable) -> Kind:
     is_single = plan.series is None and len(plan.values) == 1
     match plan.mark:
         case "map":
-            raise NotDrawable("The rows have no places of a map. Choose bars.")
+            check_places(plan, table)
+            return "map"
         case "point":
             return "points"
         case "histogram" | "heat":
@@ -69,7 +72,10 @@ def check_rows(kind: Kind, plan: Plan, table: ChartTable) -> None:
     value = plan.values[0]
     rows = _rows_with(value, table)
     match kind:
-        case "ranking" | "columns" if _count(plan, rows, table) < 2 or (kind, plan.limit) == ("columns", 1):
+        case "ranking" | "columns" | "map" if _count(plan, rows, table) < 2 or (kind, plan.limit) == (
+            "columns",
+            1,
+        ):
             raise NotDrawable("There are fewer than two names with a value.")
         case "points" if len({*rows} & {*_rows_with(ChosenValue(column=plan.across or 0), table)}) < 2:
             raise NotDrawable("There are fewer than two rows with both values.")

@@ -11,8 +11,10 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue, TypeAdapter
 
 from app.core.pictures import Pictures
+from app.modules.analysis.chart.countries import read_world
 from app.modules.analysis.chart.plan import Spec
 from app.modules.analysis.chart.specification import SCHEMA, mapping, note_of
+from app.modules.analysis.chart.world_map import WORLD
 
 Theme = Literal["light", "dark"]
 PictureFormat = Literal["svg", "png"]
@@ -48,7 +50,7 @@ class ChartPictures:
     async def inline_svg(self, spec: Spec) -> str:
         """Returns the picture for a light page that shows the title and the notes itself."""
         untitled = {name: part for name, part in spec.items() if name != "title"}
-        return await self._pictures.svg(_add_margin(untitled, _INLINE_MARGIN), _config("light"))
+        return await self._pictures.svg(_add_margin(_add_shapes(untitled), _INLINE_MARGIN), _config("light"))
 
     async def svg(self, spec: Spec, *, theme: Theme = "light", width: int = WIDTH) -> str:
         """Returns a picture that stands alone, with its background."""
@@ -96,7 +98,7 @@ def _resized(view: Spec, width: int) -> Spec:
 def _as_file(spec: Spec, width: int) -> Spec:
     inner = width - 2 * _FILE_MARGIN
     is_several = any(name in spec for name in _SEVERAL)  # their margin is not within their width
-    wrapped = _wrapped(spec, inner)
+    wrapped = _wrapped(_add_shapes(spec), inner)
     return _add_margin(replace_width(wrapped, inner if is_several else width), _FILE_MARGIN)
 
 
@@ -160,7 +162,15 @@ def description_of(spec: Spec) -> str:
 
 def portable_spec(spec: Spec) -> Spec:
     """Returns the specification as programs without KAI's theme draw it well, such as notebooks."""
-    return {"$schema": SCHEMA, **_add_margin(spec, _FILE_MARGIN), "config": _file_config("light")}
+    own = _add_margin(_add_shapes(spec), _FILE_MARGIN)
+    return {"$schema": SCHEMA, **own, "config": _file_config("light")}
+
+
+def _add_shapes(spec: Spec) -> Spec:
+    """Adds the shapes of countries to a map: its specification only names them."""
+    if note_of(spec).get("mark") != "map":
+        return spec
+    return {**spec, "datasets": {WORLD: dict(read_world())}}
 
 
 def _file_config(theme: Theme) -> _Config:

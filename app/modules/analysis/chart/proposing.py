@@ -9,10 +9,11 @@ from app.core.language import language_of
 from app.core.values.numbers import as_double
 from app.modules.analysis.chart.choice import ChosenMark, ChosenValue, Sort
 from app.modules.analysis.chart.kinds import MAX_SERIES
-from app.modules.analysis.chart.leaders import band_of, clock_minutes, weekday_number
+from app.modules.analysis.chart.leaders import MOST_NAMES, band_of, clock_minutes, weekday_number
 from app.modules.analysis.chart.plan import Plan
 from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.timeline import MOST_PLACES
+from app.modules.analysis.chart.world_map import are_places
 from app.modules.analysis.figures import Figures, NumericColumn
 from app.modules.analysis.figures.aggregates import Aggregate
 from app.modules.analysis.figures.calendar import month_number
@@ -26,6 +27,8 @@ _WISHES: Sequence[tuple[str, ChosenMark]] = (
     (r"\bscatter|streudiagramm|dispersión|nuage de points", "point"),
     (r"\bhistogram", "histogram"),
     (r"\bheat ?map", "heat"),
+    (r"\b(?:on a|world|as a) map\b|(?:land|welt)karte|auf (?:einer|der) karte|\bsur une carte\b", "map"),
+    (r"\b(?:en un|como) mapa\b(?! de calor)|\bmapamundi\b", "map"),
     (r"\bstacked\b|gestapelt|apilad|empilé", "stacked"),
     (r"\bline (?:chart|graph)|\bas a line\b|liniendiagramm|gráfico de líneas|courbe", "line"),
     (r"\bbars?\b|\bbar chart|\bcolumns? chart|balken|säulen|\bbarras\b|\bbarres\b", "bar"),
@@ -281,7 +284,10 @@ def _by_name(
         refused = "no adding" if not main.additive else "no parts" if not positive else "many parts"
     if wish is None and positive and found.whole and names <= _MOST_PARTS and _PARTS.search(question):
         return Plan(mark="percent", across=label, values=values, sort="value")
-    return Plan(mark="bar", across=label, values=values, sort=sort, refused=refused)
+    bars = Plan(mark="bar", across=label, values=values, sort=sort, refused=refused)
+    is_cut = found.whole and found.limit is None and names > MOST_NAMES  # bars leave countries out
+    is_wanted = wish == "map" or (wish is None and is_cut)
+    return replace(bars, mark="map") if is_wanted and are_places(bars, table) else bars
 
 
 def _side_by_side(question: str, found: Figures) -> list[ChosenValue]:

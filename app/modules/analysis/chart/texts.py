@@ -13,6 +13,7 @@ _TEXTS: Mapping[str, tuple[str, str, str, str]] = {
     "bar": ("Bar chart", "Balkendiagramm", "Gráfico de barras", "Graphique en barres"),
     "arc": ("Pie chart", "Kreisdiagramm", "Gráfico circular", "Graphique circulaire"),
     "heat": ("Heat map", "Heatmap", "Mapa de calor", "Carte de chaleur"),
+    "map": ("Map", "Karte", "Mapa", "Carte"),
     "histogram": ("Histogram", "Histogramm", "Histograma", "Histogramme"),
     "point": ("Scatter plot", "Streudiagramm", "Gráfico de dispersión", "Nuage de points"),
     "combo": ("Line charts", "Liniendiagramme", "Gráficos de líneas", "Graphiques en courbes"),

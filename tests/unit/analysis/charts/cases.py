@@ -132,6 +132,12 @@ def series(names: Sequence[str], count: int, *, first: str = "2025-01", scale: f
     return sorted(rows, key=lambda row: str(row[0]))
 
 
+_OF_THE_WORLD = (
+    *("Germany", "France", "Brasilien", "USA", "China", "India", "Australia", "Canada", "México"),
+    *("Argentina", "Spain", "Italy", "Norwegen", "Sweden", "Poland", "Türkei", "South Africa"),
+    *("Nigeria", "Egypt", "Japan"),
+)
+
 CASES = (
     Case(
         name="one_number",
@@ -774,5 +780,19 @@ CASES = (
         rows=[
             row for at, row in enumerate(days("2025-06-02", wave(140, level=0.03, swing=0.01))) if at % 7 == 0
         ],
+    ),
+    Case(
+        name="countries_of_the_world",
+        question="Revenue per country",
+        sql="SELECT country, SUM(amount) AS revenue FROM o GROUP BY country ORDER BY 2 DESC",
+        columns="country:text revenue:number",
+        rows=[[name, round(9e6 / (at + 1) ** 1.1, 2)] for at, name in enumerate(_OF_THE_WORLD)],
+    ),
+    Case(
+        name="codes_of_countries_on_a_map",
+        question="Umsatz nach Land auf einer Karte",
+        sql="SELECT land, SUM(umsatz) - SUM(plan) AS abweichung FROM o GROUP BY land",
+        columns="land:text abweichung:number",
+        rows=[["DE", 12.0], ["AT", -5.0], ["CH", 3.0], ["FR", -9.5]],
     ),
 )

@@ -48,11 +48,11 @@ def _layer(layer: Any) -> Any:
     named = [layer.get("name", ""), mark["type"], mark.get("style", "")]
     channels = {
         name: " ".join(str(channel[key]) for key in ("field", "type") if key in channel)
-        for name, channel in layer["encoding"].items()
+        for name, channel in layer.get("encoding", {}).items()
     }
     own = layer.get("data", {}).get("values", [])
     texts = [each["label"] for each in own if "label" in each]
-    filters = [each["filter"] for each in layer.get("transform", [])]
+    filters = [each["filter"] for each in layer.get("transform", []) if "filter" in each]
     return {
         "is": " ".join(filter(None, named)),
         "by": channels,

@@ -18,9 +18,11 @@ interface Asked {
 
 /** PNG is at twice the screen's resolution; JSON is the specification with its data. */
 export async function pictureFile(spec: Spec, { format, theme, background, title }: Asked): Promise<Blob> {
-  if (format === "json")
-    return new Blob([JSON.stringify(spec, null, 2)], { type: "application/vnd.vegalite.v6+json" });
-  const { draw } = await import("./runtime");
+  const { draw, withShapes } = await import("./runtime");
+  if (format === "json") {
+    const text = JSON.stringify(await withShapes(spec), null, 2);
+    return new Blob([text], { type: "application/vnd.vegalite.v6+json" });
+  }
   const named = { title: { text: title }, ...titleOf(spec), background, padding: PADDING };
   const size = { width: FULL_WIDTH, height: heightOf(spec, false) };
   const view = await draw({ ...fitted(spec, size), ...named, autosize: "pad" }, theme);

@@ -53,6 +53,25 @@ afterEach(() => vi.unstubAllGlobals());
 
 test("the streams have charts", () => expect(CHARTS.length).toBeGreaterThan(2));
 
+test("a map finds the shapes of its countries", async () => {
+  const world = { name: "world", format: { type: "topojson", feature: "countries" } };
+  const map: Spec = {
+    data: { values: [{ id: "DE", said: "Germany: 3" }] },
+    width: 300,
+    height: 200,
+    projection: { type: "mercator" },
+    name: "points",
+    transform: [{ lookup: "id", from: { data: world, key: "id" }, as: "place" }],
+    mark: "geoshape",
+    encoding: { shape: { field: "place", type: "geojson" }, description: { field: "said", type: "nominal" } },
+    usermeta: { kai: { mark: "map" } },
+  };
+  const view = await draw(map, "light");
+  expect(pointsOf(view).map(({ said, box }) => [said, (box?.right ?? 0) > (box?.left ?? 0)])).toEqual([
+    ["Germany: 3", true],
+  ]);
+});
+
 test.each(CHARTS)("the chart of %s is drawn light and dark, and has points", async (_, spec) => {
   for (const theme of ["light", "dark"] as const) {
     const view = await draw(fitted(spec, { width: 640, height: 300 }), theme);

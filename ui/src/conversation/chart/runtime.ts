@@ -6,7 +6,7 @@ import { type Loader, type LoggerInterface as Logger, None, parse, type Spec as 
 import { expressionInterpreter } from "vega-interpreter";
 import { compile, type Config, type TopLevelSpec } from "vega-lite";
 import themes from "../../../../app/modules/analysis/chart/theme.json";
-import type { Spec } from "./spec";
+import { planOf, type Spec } from "./spec";
 
 export type Theme = "light" | "dark";
 
@@ -19,7 +19,8 @@ const QUIET = { level: quiet, error: quiet, warn: quiet, info: quiet, debug: qui
 /** Draws into an element, which need not be shown yet. Raises what Vega raises for a specification. */
 export async function draw(spec: Spec, theme: Theme, place?: HTMLElement): Promise<View> {
   const config = themes[theme] as unknown as Config;
-  const { spec: compiled } = compile(spec as unknown as TopLevelSpec, { config, logger: QUIET });
+  const whole = await withShapes(spec);
+  const { spec: compiled } = compile(whole as unknown as TopLevelSpec, { config, logger: QUIET });
   const view = new View(parse(withMoments(compiled), {}, { ast: true }), {
     expr: expressionInterpreter,
     renderer: "svg",
@@ -30,6 +31,13 @@ export async function draw(spec: Spec, theme: Theme, place?: HTMLElement): Promi
     ...(place && { container: place }),
   });
   return view.runAsync();
+}
+
+/** Adds the shapes of countries to a map, whose specification only names them. They are fetched with the first. */
+export async function withShapes(spec: Spec): Promise<Spec> {
+  if (planOf(spec).mark !== "map") return spec;
+  const { default: world } = await import("../../../../app/modules/analysis/chart/world.json");
+  return { ...spec, datasets: { world } };
 }
 
 function quiet(): Logger {
