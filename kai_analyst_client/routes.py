@@ -249,12 +249,17 @@ class Databases(Group[C_co]):
     def set_policies(
         self,
         database: m.Database | str,
-        policies: Mapping[str, JsonValue] | None,
+        policies: Mapping[str, JsonValue] | str | None,
         *,
         version: int | None = None,
     ) -> Flow[m.Policies]:
-        """Put policies in the place of those that hold. None ends them. Needs scope `manage`."""
-        body: dict[str, JsonValue] = {"policies": None if policies is None else dict(policies)}
+        """Put policies, or a YAML text with them, in the place of those that hold. None ends them.
+
+        Needs scope `manage`.
+        """
+        body: dict[str, JsonValue] = {
+            "policies": dict(policies) if isinstance(policies, Mapping) else policies
+        }
         return (yield from patch(f"{_database(database)}/policies", body, m.Policies, version=version))
 
     @endpoint

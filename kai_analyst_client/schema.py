@@ -812,6 +812,7 @@ class Policies(Model):
 
     version: int = 0
     policies: dict[str, JsonValue] | None = None
+    text: str = ""
 
 
 class PolicyFault(Model):

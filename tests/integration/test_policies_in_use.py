@@ -537,6 +537,12 @@ async def test_routes_read_change_check_and_test_policies(
         assert again.status_code == 412
         refused = await client.get(f"{where}/tables/customers/sample")
         assert refused.status_code == 404
+        text = changed.json()["text"]
+        assert text == "default: deny\npolicies: []\n"
+        wrong = await client.patch(f"{where}/policies", json={"policies": text.replace("deny", "perhaps")})
+        assert (wrong.status_code, "line 1: default" in wrong.text) == (422, True)
+        kept = await client.patch(f"{where}/policies", json={"policies": f"# All hidden.\n{text}"})
+        assert kept.json()["policies"] == {"default": "deny"}
         ended = await client.patch(f"{where}/policies", json={"policies": None})
         assert ended.json()["policies"] is None
         sample = await client.get(f"{where}/tables/customers/sample")

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import Depends, Request
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 
 from app.http.callers import MANAGE, Owner
 from app.http.router import Router
@@ -11,6 +11,7 @@ from app.http.routes import Body, ResponseBody, Text, VersionedBody
 from app.modules.database_connection.connection_policies import ConnectionPolicies
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.router import ConnectionId
+from app.modules.policies.files import read_policy_file, write_policies
 from app.modules.policies.model import Attribute, Name, Policies, read_policies
 from app.modules.policies.rights import Person
 
@@ -25,6 +26,8 @@ class PoliciesBody(VersionedBody):
 
     policies: dict[str, JsonValue] | None
     """The policies, as PATCH takes them. Null if everyone sees what the database's account sees."""
+    text: str
+    """The same as YAML, as `kai policies pull` writes it."""
 
 
 _EXAMPLE: JsonValue = {
@@ -33,13 +36,22 @@ _EXAMPLE: JsonValue = {
 }
 
 
+def _read_text(given: object) -> object:
+    """Returns the policies of a text. Raises `PolicyFileFault`."""
+    return read_policy_file(given).policies if isinstance(given, str) else given
+
+
 class PoliciesChange(Body):
     """Policies to put in the place of those that hold."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"policies": _EXAMPLE}]})
 
-    policies: Policies | None
-    """The policies. Null ends them: everyone then sees what the database's account sees."""
+    policies: Annotated[
+        Policies | None, BeforeValidator(_read_text, json_schema_input_type=Policies | str | None)
+    ]
+    """The policies, or a text with them as YAML. Null ends them: everyone then sees what the database's
+    account sees.
+    """
 
 
 class PolicyFaultBody(ResponseBody):
@@ -103,7 +115,7 @@ Service = Annotated[ConnectionPolicies, Depends(_service)]
 def _body(connection: Connection) -> PoliciesBody:
     policies = None if connection.policies is None else read_policies(connection.policies)
     written = None if policies is None else policies.model_dump(mode="json", exclude_defaults=True)
-    return PoliciesBody(version=connection.version, policies=written)
+    return PoliciesBody(version=connection.version, policies=written, text=write_policies(policies))
 
 
 @router.get("", summary="Get the policies of a connection", dependencies=[MANAGE])

@@ -11,6 +11,8 @@ export type LimitedStatement = LimitedStatementBody;
 export interface HeldPolicies {
   version: number;
   policies: PolicySet | null;
+  /** The same as YAML. */
+  text: string;
 }
 
 export interface PolicyTrial {
@@ -27,7 +29,7 @@ export function readPolicies(id: string): Promise<HeldPolicies> {
 
 export function changePolicies(
   id: string,
-  policies: PolicySet | null,
+  policies: PolicySet | string | null,
   version: number,
 ): Promise<HeldPolicies> {
   return call("PATCH", pathOf(id), { policies }, version);

@@ -46,7 +46,7 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
     refuse(null);
     edit(what);
   };
-  const put = async (changed: PolicySet | null) => {
+  const put = async (changed: PolicySet | string | null) => {
     refuse(null);
     try {
       await save(changed);
@@ -128,11 +128,7 @@ export default function PoliciesPart({ connectionId, tables }: Shown) {
       )}
       {editing === "text" && (
         <Dialog title={policyTexts.asText} onClose={() => edit(null)}>
-          <PolicyText
-            policies={present}
-            problem={refused}
-            onSave={(changed) => (changed === null ? end() : void put(changed))}
-          />
+          <PolicyText text={held.text} problem={refused} onSave={(text) => void put(text)} />
         </Dialog>
       )}
       {editing !== null && editing !== "text" && (
@@ -166,15 +162,20 @@ function usePolicies(connectionId: string) {
   };
   useEffect(load, [connectionId]);
   /** Raises what `changePolicies` raises. */
-  const save = async (policies: PolicySet | null) => {
+  const save = async (policies: PolicySet | string | null) => {
     if (held === null) return;
-    const written = (each: PolicySet | null) => (each ? JSON.stringify(each, null, 1) : "");
+    const asJson = (each: PolicySet | null) => (each ? JSON.stringify(each, null, 1) : "");
     const isSaved = await saveEdit({
       version: held.version,
       send: (version) => changePolicies(connectionId, policies, version),
       read: () => readPolicies(connectionId),
       beside: (theirs) => [
-        { name: policyTexts.fields.text, mine: written(policies), theirs: written(theirs.policies) },
+        {
+          name: policyTexts.policies,
+          ...(typeof policies === "string"
+            ? { mine: policies, theirs: theirs.text }
+            : { mine: asJson(policies), theirs: asJson(theirs.policies) }),
+        },
       ],
     });
     show(await readPolicies(connectionId));

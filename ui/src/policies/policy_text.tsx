@@ -2,28 +2,20 @@ import { useState } from "preact/hooks";
 import type { Problem } from "../api/types";
 import { ProblemBox } from "../shared/problem_box";
 import { texts } from "../shared/texts";
-import type { PolicySet } from "./policies_api";
 import { policyTexts } from "./texts";
 
 interface Shown {
-  policies: PolicySet;
+  text: string;
   problem: Problem | null;
-  /** Null: there are none any more. */
-  onSave: (policies: PolicySet | null) => void;
+  onSave: (text: string) => void;
 }
 
-/** All policies as the text that the API takes. */
-export function PolicyText({ policies, problem, onSave }: Shown) {
-  const [text, setText] = useState(JSON.stringify(policies, null, 2));
-  const [fault, setFault] = useState("");
+/** All policies as YAML. */
+export function PolicyText({ text: before, problem, onSave }: Shown) {
+  const [text, setText] = useState(before);
   const onSubmit = (event: Event) => {
     event.preventDefault();
-    try {
-      setFault("");
-      onSave(JSON.parse(text) as PolicySet | null);
-    } catch (error) {
-      setFault(`${policyTexts.notJson}${(error as Error).message}`);
-    }
+    onSave(text);
   };
   return (
     <form class="form" onSubmit={onSubmit}>
@@ -38,11 +30,6 @@ export function PolicyText({ policies, problem, onSave }: Shown) {
         />
         <small>{policyTexts.fields.textHint}</small>
       </label>
-      {fault && (
-        <p class="warning" role="alert">
-          {fault}
-        </p>
-      )}
       {problem && <ProblemBox problem={problem} />}
       <button type="submit" class="button primary">
         {texts.save}
