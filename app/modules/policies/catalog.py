@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.schema import MappingSchema
 
-from app.modules.policies.masks import Kind
+from app.modules.policies.model import Kind
 from app.modules.sql.table_names import TableName, TableNames
 
 

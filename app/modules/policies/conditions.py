@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from app.modules.policies.model import Attribute, Scalar
+from app.modules.policies.model import Attribute, Kind, Scalar
 from app.modules.sql.parsing import parsed_one
 
 _ATTRIBUTE = re.compile(r"\{\{\s*user\.(\w+)\s*\}\}")
 _LIST = re.compile(r"(?i)\bIN\s+(\{\{\s*user\.\w+\s*\}\})")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?", re.ASCII)
 _MARK = "__kai_attribute_"
 
 
@@ -23,11 +25,18 @@ def attributes_in(condition: str) -> Sequence[str]:
     return _ATTRIBUTE.findall(condition)
 
 
-def bound_condition(text: str, known: Mapping[str, Attribute], dialect: str) -> exp.Expr:
+def bound_condition(
+    text: str,
+    known: Mapping[str, Attribute],
+    dialect: str,
+    *,
+    kinds: Mapping[str, Kind] = MappingProxyType({}),
+) -> exp.Expr:
     """Returns a condition in parentheses, with the values of its attributes in it.
 
-    A single value stands for a list of one after IN. Raises `UnreadableCondition`, also for an attribute
-    that is missing or a list in place of a single value.
+    A single value stands for a list of one after IN. `kinds` are those of the table's columns, by lower-case
+    names: a value is compared as one of its column's kind. Raises `UnreadableCondition`, also for an
+    attribute that is missing, a list in place of a single value, or a value of another kind.
     """
     marked, count = _ATTRIBUTE.subn(lambda found: _MARK + found[1], _LIST.sub(r"IN (\1)", text))
     if "{{" in marked or _MARK in text:
@@ -46,7 +55,7 @@ def bound_condition(text: str, known: Mapping[str, Attribute], dialect: str) -> 
             "write {{ user.name }} without quotes around it: its value is a literal already"
         )
     for mark in marks:
-        _bind(mark, known)
+        _bind(mark, known, _kind_beside(mark, kinds) if mark.parent_select is query else None)
     return holder
 
 
@@ -54,29 +63,49 @@ def _given(node: exp.Expr) -> Iterator[str]:
     return (name for name, value in node.args.items() if value)
 
 
-def _bind(mark: exp.Column, known: Mapping[str, Attribute]) -> None:
+def _kind_beside(mark: exp.Column, kinds: Mapping[str, Kind]) -> Kind | None:
+    """Returns the kind of the column that an attribute is compared with. None if it is no column."""
+    compared = (
+        [] if mark.parent is None else [each for each in mark.parent.iter_expressions() if each is not mark]
+    )
+    column = compared[0] if compared else None
+    return kinds.get(column.name.lower()) if isinstance(column, exp.Column) else None
+
+
+def _bind(mark: exp.Column, known: Mapping[str, Attribute], kind: Kind | None) -> None:
     name = mark.name.removeprefix(_MARK)
     value = known.get(name)
     if value is None:
         raise UnreadableCondition(f"the person has no attribute {name}")
     parent = mark.parent
     if isinstance(parent, exp.In) and mark.arg_key == "expressions":
-        _bind_list(parent, mark, [value] if isinstance(value, str | int | float | bool) else value)
+        values = [value] if isinstance(value, str | int | float | bool) else value
+        _bind_list(parent, mark, [_literal(each, kind) for each in values])
     elif isinstance(value, str | int | float | bool):
-        mark.replace(_literal(value))
+        mark.replace(_literal(value, kind))
     else:
         raise UnreadableCondition(f"the attribute {name} is a list: compare it with IN")
 
 
-def _bind_list(place: exp.In, mark: exp.Column, values: Sequence[Scalar]) -> None:
+def _bind_list(place: exp.In, mark: exp.Column, values: Sequence[exp.Expr]) -> None:
     others = [each for each in place.expressions if each is not mark]
     if values or others:
-        place.set("expressions", [*others, *map(_literal, values)])
+        place.set("expressions", [*others, *values])
     else:
         place.replace(exp.false())  # NOT makes it true
 
 
-def _literal(value: Scalar) -> exp.Expr:
+def _literal(value: Scalar, kind: Kind | None) -> exp.Expr:
+    """MySQL compares `'7x'` with a number as 7, and 0 with any text that is no number as equal."""
+    if kind == "text" and isinstance(value, bool):
+        raise UnreadableCondition("a value is true or false, and its column a text")
+    if kind == "text" and not isinstance(value, str):
+        value = str(value)
+    if kind == "boolean" and isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.lower(), value)
+    is_number = isinstance(value, str) and _NUMBER.fullmatch(value)
+    if kind in ("integer", "number", "boolean") and isinstance(value, str) and not is_number:
+        raise UnreadableCondition(f"a value does not fit its column of the kind {kind}")
     if isinstance(value, bool):
         return exp.Boolean(this=value)
     if isinstance(value, str):

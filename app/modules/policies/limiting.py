@@ -19,6 +19,7 @@ from app.modules.policies.barriers import BARRIERS, IS_LIMITED, needs_barrier
 from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
 from app.modules.policies.conditions import UnreadableCondition, bound_condition
 from app.modules.policies.masks import masked_column
+from app.modules.policies.model import Kind
 from app.modules.policies.references import References, RelationReference
 from app.modules.policies.rights import Rights, TableRule
 from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
@@ -286,22 +287,23 @@ class Limiter:
         """
         if not rule.limits_rows:
             return None, frozenset()
-        parts = [self._bound(each) for each in rule.all_of]
+        kinds = {column.name.lower(): column.kind for column in relation.columns}
+        parts = [self._bound(each, kinds) for each in rule.all_of]
         if rule.is_denied or rule.any_of == [] or None in parts:
             return _NO_ROWS.copy(), frozenset()
         known = [part for part in parts if part is not None]
         if rule.any_of is not None and [] not in rule.any_of:
-            ways = [[self._bound(each) for each in conditions] for conditions in rule.any_of]
+            ways = [[self._bound(each, kinds) for each in conditions] for conditions in rule.any_of]
             open_ways = [exp.and_(*(each for each in way if each)) for way in ways if None not in way]
             if not open_ways:
                 return _NO_ROWS.copy(), frozenset()
             known.append(exp.paren(exp.or_(*open_ways), copy=False))
         return self._qualified(relation, known)
 
-    def _bound(self, text: str) -> exp.Expr | None:
+    def _bound(self, text: str, kinds: Mapping[str, Kind]) -> exp.Expr | None:
         """Returns a condition of the person; None if their attributes do not fit it, so that it denies."""
         try:
-            return bound_condition(text, self.rights.person.known, self.catalog.dialect)
+            return bound_condition(text, self.rights.person.known, self.catalog.dialect, kinds=kinds)
         except UnreadableCondition:
             return None
 

@@ -1,19 +1,16 @@
 """Masks of columns, as expressions of each database's SQL. NULL stays NULL."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from app.modules.policies.model import Mask
+from app.modules.policies.model import Kind, Mask
 from app.modules.sql.parsing import parsed_one
 
 HASH_FUNCTION = "kai_hash"
 """SQL function of SQLite's sessions, which has none of its own for a hash. No statement may call it."""
 HIDDEN_TEXT = "***"
-
-Kind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
 
 _KINDS: Mapping[Mask, frozenset[Kind]] = {
     "fixed": frozenset({"text"}),

@@ -12,6 +12,8 @@ Scalar: TypeAlias = str | int | float | bool
 Attribute: TypeAlias = Scalar | Sequence[Scalar]
 """Value of an attribute of a person."""
 
+Kind = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "binary", "json"]
+"""Kind of the values of a column."""
 Mask = Literal["clear", "year", "last4", "hash", "fixed", "null", "hidden"]
 
 _MOST_POLICIES = 200

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 import pytest
+from sqlglot import exp
 
 from app.modules.policies.checking import RelationKey, find_uneven_keys, find_unknown_attributes
 from app.modules.policies.conditions import UnreadableCondition, bound_condition
-from app.modules.policies.model import Policies
+from app.modules.policies.model import Attribute, Kind, Policies
 from app.modules.policies.rights import Person, Rights, rights_of, stricter
 
 BY_REGION = {"rows": ["region = {{ user.region }}"]}
@@ -152,6 +153,41 @@ def test_attributes_are_bound_as_literals(dialect: str) -> None:
     assert "__kai" not in bound.sql(dialect)
     empty = bound_condition("b NOT IN {{ user.b }}", {"b": []}, dialect).sql(dialect)
     assert empty in {"(NOT FALSE)", "(NOT 0)"}
+
+
+def test_attributes_are_compared_as_values_of_their_columns_kind() -> None:
+    kinds: dict[str, Kind] = {"name": "text", "team": "integer", "open": "boolean"}
+    odd = ["O'Hara", "\\' OR 1=1 -- ", "Zoë ☃ \u202e", "{{ user.b }}", "*/ ; /*", "\ud800"]
+    fits: list[tuple[str, Attribute, list[str]]] = [
+        ("name = {{ user.a }}", 0, ["0"]),
+        ("NAME IN {{ user.a }}", [*odd, 7, 1.5], [*odd, "7", "1.5"]),
+        ("team = {{ user.a }}", "-007", ["-007"]),
+        ("team IN {{ user.a }}", [*map(str, range(10_000))], [*map(str, range(10_000))]),
+        ("{{ user.a }} = team", 7, ["7"]),
+        ("open = {{ user.a }}", "TRUE", []),
+        ("id IN (SELECT team FROM x WHERE name = {{ user.a }})", 7, ["7"]),  # of another table
+    ]
+    for text, value, literals in fits:
+        bound = bound_condition(text, {"a": value}, "mysql", kinds=kinds)
+        found = [each.this for each in bound.find_all(exp.Literal)]
+        assert sorted(found) == sorted(literals), text
+    assert (
+        bound_condition("name = {{ user.a }}", {"a": 0}, "mysql", kinds=kinds).sql("mysql") == "(name = '0')"
+    )
+    misfits: list[tuple[str, Attribute]] = [
+        ("name = {{ user.a }}", False),
+        ("name IN {{ user.a }}", ["x", True]),
+        ("team = {{ user.a }}", "7x"),
+        ("team = {{ user.a }}", ""),
+        ("team IN {{ user.a }}", ["7", "abc"]),
+        ("team = {{ user.a }}", "\u0667"),
+        ("open = {{ user.a }}", "no"),
+        ("name = {{ user.a }}", "x\0"),
+        ("team = {{ user.a }}", float("nan")),
+    ]
+    for text, value in misfits:
+        with pytest.raises(UnreadableCondition):
+            bound_condition(text, {"a": value}, "mysql", kinds=kinds)
 
 
 @pytest.mark.parametrize(
