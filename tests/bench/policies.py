@@ -21,7 +21,7 @@ from tests.support.corpus import honest
 from tests.support.policy_corpus import KEY, PEOPLE, POLICIES, policy_statements
 
 MOST_MILLISECONDS = 2.0
-_DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
+_DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "clickhouse")
 _TABLES = 20
 _TIMES = 200
 _SHOP = {

@@ -47,12 +47,12 @@ class ClickhouseServer:
     def url(self, database: str = "shop") -> str:
         return f"clickhouse://analyst:s3cret%2Fwith%40signs@127.0.0.1:{self.port}/{database}"
 
-    def run(self, script: str) -> None:
+    def run(self, script: str, database: str = "shop") -> None:
         """Run statements, each of which ends a line with a semicolon, with the right to write."""
         import clickhouse_connect
 
-        dsn = self.url().replace("clickhouse", "http", 1)
-        with closing(clickhouse_connect.get_client(dsn=dsn)) as client:
+        dsn = self.url(database).replace("clickhouse", "http", 1)
+        with closing(clickhouse_connect.get_client(dsn=dsn, settings={"mutations_sync": 2})) as client:
             for statement in statements_of(script):
                 client.command(statement)
 
@@ -151,9 +151,9 @@ class _Requests(BaseHTTPRequestHandler):
 def _prepare(connection: "Connection", parameters: Mapping[str, str]) -> None:
     if database := parameters.get("database"):
         connection.query(f"USE `{database}`")
-    settings = {name: value for name, value in parameters.items() if name not in _NO_SETTINGS}
-    for name in sorted(settings, key=lambda each: each == "readonly"):  # after it, none may be changed
-        connection.query(f"SET {name} = '{settings[name]}'")
+    settings = [f"{name} = '{value}'" for name, value in parameters.items() if name not in _NO_SETTINGS]
+    if settings:
+        connection.query(f"SET {', '.join(settings)}")
 
 
 def main(port: int, folder: str) -> None:

@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -86,11 +87,24 @@ MORE: Mapping[str, str] = {
     "postgres": f"""{_TABLE_OF_VISITS} partition by list (country);
         create table visits_north partition of visits for values in ('Norway');
         create table visits_other partition of visits default; {_VISITS} analyze;""",
+    "clickhouse": """create table visits (id Int32, day Date, country LowCardinality(String), pages Int32,
+        phone Nullable(String), index by_pages pages type set(100) granularity 1)
+        engine = MergeTree order by id partition by country;
+        create table all_orders as orders engine = Merge(currentDatabase(), '^orders$');
+        create table buffered as orders engine = Buffer(currentDatabase(), orders, 1, 9, 9, 9, 9, 9, 9);
+        """
+    + re.sub("create (unique )?index.*\n", "", _VISITS),
     "mysql": f"""{_TABLE_OF_VISITS}
         partition by range (id) (partition low values less than (3), partition high values less than (9));
         {_VISITS}""",
 }
 """Beside the shop: views of views, partitions, indexes, statistics, a table of full texts."""
+LAST: Mapping[str, str] = {
+    "postgres": "refresh materialized view latest;",
+    "clickhouse": """create materialized view paid engine = MergeTree order by id populate as
+        select id, total from orders where status = 'paid';""",
+}
+"""Run once the rows are those of a person."""
 
 _OF_SALES = "case {0} % 40 when 0 then 'Norway' else {1} end, {0} % 100"
 _SALES = """
@@ -114,6 +128,7 @@ SALES: Mapping[str, str] = {
         "", "seq", _OF_SALES.format("seq", "concat('r', seq % 40)"), "seq_1_to_2000", "table"
     ),
     "duckdb": "",
+    "clickhouse": "",
 }
 """A table whose index on the filtered column is worth its use. No copy has it."""
 
@@ -141,6 +156,8 @@ def _drop_email(dialect: str) -> str:
     on = " on customers" if dialect == "mysql" else ""
     # DuckDB alters no table that has an index.
     indexes = ["customers_email", *(["customers_country"] if dialect == "duckdb" else [])]
+    if dialect == "clickhouse":
+        indexes = []
     dropped = "".join(f"drop index {each}{on};" for each in indexes)
     return f"drop view mails; {dropped} alter table customers drop column email;"
 

@@ -2,15 +2,17 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from clickhouse_connect.dbapi.connection import Connection as ClickhouseConnection
 from sqlalchemy import make_url
 
+from app.modules.database_connection.engines.clickhouse.database import ClickhouseDatabase
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.engines.execution import UncheckedStatement
 from app.modules.database_connection.engines.urls import read_url
@@ -25,15 +27,20 @@ from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.threads import Stop
 from app.modules.policies.rights import Person
 from graph.errors import StatementFailed, StatementRefused
+from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.mariadb_server import MariadbServer
-from tests.support.policy_corpus import COPIES, KEY, MORE, PEOPLE, POLICIES, SALES
+from tests.support.policy_corpus import COPIES, KEY, LAST, MORE, PEOPLE, POLICIES, SALES
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import SHOP
-from tests.support.shops import DUCKDB, MYSQL, POSTGRES
+from tests.support.shops import CLICKHOUSE, DUCKDB, MYSQL, POSTGRES
 
 LIMITS = StatementLimits(timeout_seconds=1, max_rows=1_000)
 
 _REFERENCES = re.compile(r" references \w+ ?(\(id\))?")
+
+
+Fetch = Callable[[str], tuple[Sequence[str], Sequence[Sequence[object]]]]
+"""Runs a checked statement. Returns names of columns, and rows."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Place:
     database: Database
     name: str
     schema: Schema
-    connection: "Fetch | None"
+    connection: Fetch | None
 
     def run(self, sql: str) -> ResultSet:
         """Raises `StatementFailed`. A session for each statement would take most of the time, so that one is
@@ -72,10 +79,6 @@ class Place:
         return str(self.connection(f"explain {kind} {to_run}")[1])
 
 
-Fetch = Callable[[str], tuple[Sequence[str], Sequence[Sequence[object]]]]
-"""Runs a checked statement. Returns names of columns, and rows."""
-
-
 def _fetch_of(dialect: str, database: Database, opened: ExitStack) -> Fetch | None:
     cursor: Any
     if dialect == "sqlite":
@@ -85,6 +88,8 @@ def _fetch_of(dialect: str, database: Database, opened: ExitStack) -> Fetch | No
 
         path = database.url.removeprefix("duckdb:///")
         cursor = opened.enter_context(duckdb.connect(path, read_only=True, config={"threads": 1}))
+    elif dialect == "clickhouse":
+        return opened.enter_context(_clickhouse_fetch(database))
     elif dialect == "postgres":
         import psycopg
 
@@ -112,6 +117,21 @@ def _fetch_of(dialect: str, database: Database, opened: ExitStack) -> Fetch | No
         return names, cursor.fetchmany(LIMITS.max_rows)
 
     return fetch
+
+
+@contextmanager
+def _clickhouse_fetch(database: Database) -> Iterator[Fetch]:
+    assert isinstance(database, ClickhouseDatabase)
+    stop = Stop()
+    stop.after(3600)
+    with database.engine(stop, 10) as engine, engine.connect() as connection:
+        client = cast("ClickhouseConnection", connection.connection.driver_connection).client
+
+        def fetch(sql: str) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+            found = client.query(sql, settings={"max_execution_time": 1})
+            return found.column_names, found.result_rows
+
+        yield fetch
 
 
 class Run:
@@ -188,12 +208,47 @@ def _make_by(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Make
         server.run(script, name)
         return server.root_url(name)
 
-    return {"sqlite": sqlite, "duckdb": duckdb_, "postgres": postgres, "mysql": mysql}[dialect]
+    def clickhouse(name: str, script: str) -> str:
+        server: ClickhouseServer = request.getfixturevalue("clickhouse")
+        server.run(f"create database {name}")
+        server.run(_mutated(script), name)
+        return server.url(name)
+
+    return {
+        "sqlite": sqlite,
+        "duckdb": duckdb_,
+        "postgres": postgres,
+        "mysql": mysql,
+        "clickhouse": clickhouse,
+    }[dialect]
+
+
+def _mutated(script: str) -> str:
+    """Returns a script with the changes of rows as ClickHouse writes them."""
+    script = re.sub(
+        r"delete from (\w+)( where [^;]+)?;",
+        lambda f: f"alter table {f[1]} delete{f[2] or ' where 1'};",
+        script,
+    )
+    script = re.sub(
+        r"update (\w+) set ([^;]+);",
+        lambda f: f"alter table {f[1]} update {f[2]}{'' if ' where ' in f[2] else ' where 1'};",
+        script,
+    )
+    return script.replace(";", ";\n")
 
 
 def _script(dialect: str) -> str:
-    script = {"sqlite": SHOP, "duckdb": DUCKDB, "postgres": POSTGRES, "mysql": MYSQL}[dialect]
-    script = script.split("create role")[0].split("delimiter")[0]
+    script = {
+        "sqlite": SHOP,
+        "duckdb": DUCKDB,
+        "postgres": POSTGRES,
+        "mysql": MYSQL,
+        "clickhouse": CLICKHOUSE.replace("create database shop;", "")
+        .replace("shop.", "")
+        .replace("total Decimal(10, 2)", "total Nullable(Decimal(10, 2))"),
+    }[dialect]
+    script = script.split("create role")[0].split("delimiter")[0].split("create database secret")[0]
     return _REFERENCES.sub("", script) + MORE[dialect]
 
 
@@ -206,21 +261,23 @@ class Shop:
     copies: dict[str, Place]
 
 
-def open_shop(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Shop:
-    """Returns the shop of a dialect, which is closed at the end of the session."""
+def open_shop(
+    dialect: str, folder: Path, request: pytest.FixtureRequest, people: Sequence[str] = tuple(PEOPLE)
+) -> Shop:
+    """Returns the shop of a dialect for some people, which is closed at the end of the session."""
     opened = ExitStack()
     request.session.addfinalizer(opened.close)
     make = _make_by(dialect, folder, request)
 
     def place(name: str, script: str) -> Place:
         database = read_url(make(name, script))
-        schemas = [name] if dialect == "mysql" else []
+        schemas = [name] if dialect in {"mysql", "clickhouse"} else []
         found = scan(database, ConnectionLimits(), Stop(), schemas=schemas)
         called = "shop" if dialect == "duckdb" else name
         return Place(database, called, found, _fetch_of(dialect, database, opened))
 
     script = _script(dialect)
-    last = "refresh materialized view latest;" if dialect == "postgres" else ""
+    last = LAST.get(dialect, "")
     whole = place("policy_whole", script + SALES[dialect] + last)
     scanned = ScannedSchema(whole.schema)
     limited = {
@@ -229,6 +286,7 @@ def open_shop(dialect: str, folder: Path, request: pytest.FixtureRequest) -> Sho
             schema=limit_schema(scanned, POLICIES, Person(name, attributes), found_at=0, key=KEY).schema,
         )
         for name, attributes in PEOPLE.items()
+        if name in people
     }
-    copies = {name: place(f"policy_{name}", script + COPIES[name](dialect) + last) for name in PEOPLE}
+    copies = {name: place(f"policy_{name}", script + COPIES[name](dialect) + last) for name in people}
     return Shop(dialect, limited, copies)

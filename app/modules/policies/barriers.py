@@ -16,6 +16,7 @@ BARRIERS: Mapping[str, str] = {
     "duckdb": " OFFSET 0",
     "sqlite": " LIMIT -1",
     "mysql": " LIMIT 18446744073709551615",
+    "clickhouse": " LIMIT 18446744073709551615",
 }
 _MERGED = ("where", "having", "qualify", "joins", "laterals", "from_", "with_")
 _CANNOT_FAIL = (
@@ -32,9 +33,9 @@ _SOURCES = (exp.From, exp.Join, exp.In, exp.Lateral, exp.Exists, exp.Subquery)
 
 def needs_barrier(tree: exp.Expr, dialect: str) -> bool:
     """True if an expression that can fail could be evaluated before a filter. DuckDB orders conditions by
-    itself, so that any of them may be the first.
+    itself, so that any of them may be the first; in ClickHouse a comparison of a decimal fails, too.
     """
-    if dialect == "duckdb":
+    if dialect in {"duckdb", "clickhouse"}:
         return tree.find(exp.Where, exp.Join, exp.Having, exp.Qualify) is not None
     return any(map(_can_fail, _pushed_down(tree, is_top=True, is_merged=False)))
 

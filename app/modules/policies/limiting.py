@@ -33,6 +33,7 @@ _LONGEST_NAME = 60
 _NAME = frozenset({"this", "db", "catalog", "alias"})
 _OUTSIDE = frozenset({"joins", "laterals", "pivots"})
 _INSIDE = frozenset({"only", "sample"})
+_FINAL = "final"
 _DROPPED = frozenset({"hints"})
 """Hints on indexes change no rows, and would tell which indexes there are."""
 _NO_ROWS = exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(0))
@@ -149,8 +150,7 @@ class Limiter:
         for each in references.found:
             if self.visible_columns(each.relation) is None:
                 raise StatementRefused(f"There is no table {each.node.name}.", "table")
-        if self.catalog.dialect != "postgres":
-            _name_outputs(references.tree, self.catalog.dialect)
+        _name_outputs(references.tree, self.catalog.dialect)
         replaced, kept, sources = self._replace(references)
         has_barrier = any(each.limits_rows for each in sources) and needs_barrier(
             references.tree, self.catalog.dialect
@@ -188,18 +188,18 @@ class Limiter:
                 _keep(each)
                 kept.append(each.node)
             else:
-                if inside := _take_inside(each.node, self.catalog.dialect):
+                if inside := _take_inside(each, self.catalog.dialect):
                     source = self._make_with(each.relation, inside)
                 replaced.append(_put(each, source, self.catalog.dialect))
                 sources.append(source)
         return replaced, kept, sources
 
     def _make_with(self, relation: DatabaseRelation, inside: Mapping[str, object]) -> _Source:
-        """Returns what stands for a table with ONLY or a sample."""
+        """Returns what stands for a table with ONLY, FINAL or a sample."""
         parts = [each for each in inside.values() if isinstance(each, exp.Expr)]
         source = None if any(each.find(exp.Query) for each in parts) else self._make(relation, (), inside)
         if source is None:
-            raise StatementRefused(f"Read {relation.name.name} without ONLY and TABLESAMPLE.", "policy")
+            raise StatementRefused(f"Read {relation.name.name} without ONLY, FINAL or a sample.", "policy")
         return source
 
     # ---- what stands for a relation
@@ -222,9 +222,7 @@ class Limiter:
         what belongs to a table itself.
         """
         rule = self.rule(relation)
-        base: exp.Expr = self.catalog.base(relation, BASE)
-        for name, value in inside.items():
-            base.set(name, value)
+        base = _read_with(self.catalog.base(relation, BASE), inside)
         inner: list[_Source] = []
         read = frozenset({relation.shown})
         plain, barred = "", ""
@@ -380,13 +378,55 @@ def _keep(reference: RelationReference) -> None:
         reference.node.set("alias", exp.TableAlias(this=reference.alias.copy()))
 
 
-def _take_inside(node: exp.Table, dialect: str) -> Mapping[str, object]:
+def _take_inside(reference: RelationReference, dialect: str) -> Mapping[str, object]:
     """Take what belongs to the table itself off a reference: ONLY and samples of PostgreSQL, which
-    samples no subquery. In DuckDB a sample follows the filter, as it must.
+    samples no subquery, and FINAL of ClickHouse. In DuckDB a sample follows the filter, as it must.
     """
+    node = reference.node
+    if dialect == "clickhouse":
+        _move_conditions(reference)
+    if isinstance(node.parent, exp.Final):
+        node.parent.replace(node)
+        return {_FINAL: True}
     if dialect != "postgres":
         return {}
     return {name: node.args.pop(name) for name in _INSIDE if node.args.get(name)}
+
+
+def _read_with(base: exp.Table, inside: Mapping[str, object]) -> exp.Expr:
+    """Returns a table with what `_take_inside` has taken."""
+    for name, value in inside.items():
+        if name == _FINAL:
+            return exp.Final(this=base)
+        base.set(name, value)
+    return base
+
+
+def _move_conditions(reference: RelationReference) -> None:
+    """Writes PREWHERE, which no subquery has, as WHERE, and refuses a sample: it would be of all rows."""
+    query = reference.query
+    if not isinstance(query, exp.Select):
+        return
+    if query.args.get("sample"):
+        raise StatementRefused("Read the table without SAMPLE.", "policy")
+    if (before := query.args.get("prewhere")) is None:
+        return
+    if query.args.get("joins") or isinstance(reference.node.parent, exp.Final):
+        raise StatementRefused("Write WHERE in place of PREWHERE.", "policy")
+    query.set("prewhere", None)
+    query.where(before.this, copy=False)
+
+
+def _check_global_names(tree: exp.Expr) -> None:
+    """Raises `StatementRefused` for names that reach into the subqueries of tables: in ClickHouse an alias
+    holds in the queries within its query, and one of a lambda is a function.
+    """
+    for each in tree.find_all(exp.Identifier):
+        if each.name.partition(".")[0].lower() == BASE:
+            raise StatementRefused(f"ClickHouse needs another name than {each.name} here.", "policy")
+    for named in tree.find_all(exp.Alias, exp.CTE):
+        if isinstance(named.this.unnest(), exp.Lambda):
+            raise StatementRefused("A lambda has no name here; write it where it is called.", "policy")
 
 
 def _put(reference: RelationReference, source: _Source, dialect: str) -> exp.Var:
@@ -412,6 +452,10 @@ def _name_outputs(tree: exp.Expr, dialect: str) -> None:
     """Name the outputs that have no name and read a table. Databases name them by the text that runs, which
     has the values of filters and the key of hashes; PostgreSQL does not.
     """
+    if dialect == "postgres":
+        return
+    if dialect == "clickhouse":
+        _check_global_names(tree)
     for query in tree.find_all(exp.Select):
         for each in query.expressions:
             if not isinstance(each, exp.Alias | exp.Aliases) and each.find(exp.Table) is not None:

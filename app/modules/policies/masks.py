@@ -1,5 +1,6 @@
 """Masks of columns, as expressions of each database's SQL. NULL stays NULL."""
 
+import re
 from collections.abc import Mapping
 
 from sqlglot import exp
@@ -29,6 +30,7 @@ _MYSQL_TYPES: Mapping[Kind, str] = {
     "time": "TIME",
     "binary": "BINARY",
 }
+_CLICKHOUSE_TYPE = re.compile(r"(?:LowCardinality\(|Nullable\()*([A-Za-z]+\w*(?:\(\d+(?:, \d+)?\))?)\)*")
 _PLAIN_TYPES: Mapping[Kind, str] = {
     "integer": "BIGINT",
     "boolean": "BOOLEAN",
@@ -54,7 +56,7 @@ def masked_column(
     if mask == "null" or not fits(mask, kind):
         text = _null(kind, database_type, dialect)
     elif mask == "fixed":
-        text = f"CASE WHEN {name} IS NULL THEN NULL ELSE '{HIDDEN_TEXT}' END"
+        text = _fixed(name, dialect)
     elif mask == "last4":
         text = _last_four(name, dialect)
     elif mask == "year":
@@ -65,11 +67,19 @@ def masked_column(
     return masked
 
 
+def _fixed(name: str, dialect: str) -> str:
+    if dialect == "clickhouse":  # whose functions see whether a type has NULL
+        return f"concat('{HIDDEN_TEXT}', substring(toString({name}), 1, 0))"
+    return f"CASE WHEN {name} IS NULL THEN NULL ELSE '{HIDDEN_TEXT}' END"
+
+
 def _null(kind: Kind, database_type: str, dialect: str) -> str:
     if dialect == "sqlite":
         return "NULL"
     if dialect == "mysql":
         return f"CAST(NULL AS {_MYSQL_TYPES.get(kind, 'CHAR')})"
+    if dialect == "clickhouse":
+        return _null_of_clickhouse(kind, database_type)
     wanted = database_type.split(" COLLATE ", maxsplit=1)[0]
     try:
         known = exp.DataType.build(wanted, dialect=dialect)
@@ -80,7 +90,19 @@ def _null(kind: Kind, database_type: str, dialect: str) -> str:
     return f"CAST(NULL AS {_PLAIN_TYPES.get(kind, 'TEXT')})"
 
 
+def _null_of_clickhouse(kind: Kind, database_type: str) -> str:
+    """Returns NULL of the type itself: an aggregate of another type could differ. Lists have no NULL."""
+    found = _CLICKHOUSE_TYPE.fullmatch(database_type)
+    if kind in {"json", "binary"} or found is None:
+        return "NULL"
+    return f"CAST(NULL AS Nullable({found[1]}))"
+
+
 def _last_four(name: str, dialect: str) -> str:
+    if dialect == "clickhouse":
+        text = f"toString({name})"
+        shown = f"if(lengthUTF8({text}) < {_SHORTEST}, '', substringUTF8({text}, -4))"
+        return f"concat('{HIDDEN_TEXT}', {shown})"
     length = "CHAR_LENGTH" if dialect == "mysql" else "LENGTH"
     last = f"SUBSTR({name}, -4)" if dialect == "sqlite" else f"RIGHT({name}, 4)"
     shown = f"CONCAT('{HIDDEN_TEXT}', {last})" if dialect == "mysql" else f"'{HIDDEN_TEXT}' || {last}"
@@ -96,6 +118,8 @@ def _year(name: str, dialect: str) -> str:
             return f"SUBSTR({name}, 1, 4) || '-01-01'"
         case "mysql":
             return f"MAKEDATE(YEAR({name}), 1)"
+        case "clickhouse":
+            return f"makeDate32(toYear({name}), 1, 1)"
     return f"CAST(DATE_TRUNC('year', {name}) AS DATE)"
 
 
@@ -107,4 +131,6 @@ def _hash(name: str, dialect: str, key: str) -> str:
             return f"SHA2(CONCAT({key}, {name}), 256)"
         case "duckdb":
             return f"SHA256({key} || {name})"
+        case "clickhouse":
+            return f"lower(hex(SHA256(concat({key}, toString({name})))))"
     return f"ENCODE(SHA256(CONVERT_TO({key} || {name}, 'UTF8')), 'hex')"

@@ -21,7 +21,7 @@ _ROW_IDS: Mapping[str, frozenset[str]] = {
     "duckdb": frozenset({"rowid"}),
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
 }
-"""Columns that every table has beside its own, and a subquery has not."""
+"""Columns that every table has beside its own, and a subquery has not. ClickHouse's begin with `_`."""
 _QUERIES = (exp.Select, exp.SetOperation)
 
 Visible: TypeAlias = Callable[[DatabaseRelation], Sequence[str] | None]
@@ -95,6 +95,8 @@ class References:
         around = dict(common)
         new: dict[str, exp.Identifier] = {}
         for each in with_.expressions:
+            if each.args.get("scalar"):
+                continue  # a name of a value, which no table is found by
             self._renamed += 1
             old = each.args["alias"].this
             name = f"{_CTE}{self._renamed}_{_plain(old.name)}"
@@ -103,6 +105,8 @@ class References:
         for each in with_.expressions:
             own = self._catalog.fold(each.args["alias"].this)
             self._visit(each.this, {**around, **new} if sees_all else around)
+            if each.args.get("scalar"):
+                continue
             each.args["alias"].set("this", new[own].copy())
             around = {**around, own: new[own]}
         return around
@@ -150,10 +154,14 @@ class References:
     def _check_column(self, node: exp.Column) -> None:
         if node.args.get("db") is not None:
             self._shorten(node)
-        if node.name.lower() in _ROW_IDS.get(self._catalog.dialect, ()) and self.found:
+        if self.found and self._is_row_id(node.name.lower()):
             known = {name.lower() for each in self.found for name in each.relation.by_name}
             if node.name.lower() not in known | self._outputs(node.root()):
                 raise StatementRefused("Name a column of the table: rows have no number here.", "policy")
+
+    def _is_row_id(self, name: str) -> bool:
+        dialect = self._catalog.dialect
+        return name in _ROW_IDS.get(dialect, ()) or (dialect == "clickhouse" and name.startswith("_"))
 
     def _outputs(self, tree: exp.Expr) -> set[str]:
         """Returns the names that a statement itself gives to columns."""

@@ -5,6 +5,7 @@ holds only what the person may see, or it is refused.
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -18,9 +19,10 @@ from tests.support.policy_corpus import HIDDEN, PEOPLE, policy_statements
 from tests.support.policy_grammar import statements
 from tests.support.policy_shops import Run, Shop, open_shop
 
-DIALECTS = ("sqlite", "postgres", "mysql", "duckdb")
+DIALECTS = ("sqlite", "postgres", "mysql", "duckdb", "clickhouse")
 MOST_REFUSED = 0.02
-LEAST_STATEMENTS = 350
+LEAST_STATEMENTS = 400
+IS_WHOLE = "POLICY_STATEMENTS" in os.environ
 BY_CHANCE = int(os.environ.get("POLICY_STATEMENTS") or 80)
 SEED = int(os.environ.get("POLICY_SEED") or f"{datetime.now(UTC):%Y%m%d}")
 
@@ -30,6 +32,17 @@ _USED = {
     "postgres": re.compile(r"Index (Only )?Scan (using|on) sales_region"),
     "mysql": re.compile(r'"key": "sales_region"'),
 }
+
+
+def _people(dialect: str) -> Sequence[str]:
+    """Returns the people whose statements run: all of them, one a day on ClickHouse, whose server is slow."""
+    everyone = tuple(PEOPLE)
+    return everyone if dialect != "clickhouse" or IS_WHOLE else (everyone[SEED % len(everyone)],)
+
+
+def _part(dialect: str) -> slice:
+    """Returns which statements run: all of them, a quarter a day on ClickHouse."""
+    return slice(None) if dialect != "clickhouse" or IS_WHOLE else slice(SEED % 4, None, 4)
 
 
 def _is_refused(sql: str) -> bool:
@@ -50,7 +63,8 @@ def shop(
     request: pytest.FixtureRequest,
 ) -> Shop:
     if dialect not in shops:
-        shops[dialect] = open_shop(dialect, tmp_path_factory.mktemp(dialect), request)
+        people = _people(dialect)
+        shops[dialect] = open_shop(dialect, tmp_path_factory.mktemp(dialect), request, people)
     return shops[dialect]
 
 
@@ -65,8 +79,9 @@ def test_a_statement_gives_what_it_gives_on_a_copy_of_what_the_person_may_see(
     leaks: list[str] = []
     refused: list[str] = []
     asked = 0
-    for sql in (*honest_ones, *hostile):
-        for person in PEOPLE:
+    assert len(honest_ones) + len(hostile) > LEAST_STATEMENTS
+    for sql in (*honest_ones, *hostile)[_part(dialect)]:
+        for person in shop.copies:
             found = Run(sql, shop.limited[person])
             if any(each in found.error and each not in sql for each in HIDDEN[person]):
                 leaks.append(f"{person}: {sql}\n  {found.error}")
@@ -81,7 +96,6 @@ def test_a_statement_gives_what_it_gives_on_a_copy_of_what_the_person_may_see(
                     refused.append(f"{person}: {sql}\n  {found.error}")
     assert not leaks, "\n".join(leaks)
     assert len(refused) <= asked * MOST_REFUSED, "\n".join(refused)
-    assert len(honest_ones) + len(hostile) > LEAST_STATEMENTS
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql"])

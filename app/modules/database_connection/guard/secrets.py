@@ -13,6 +13,10 @@ from app.modules.sql.provenance.secret_outputs import SecretOutputs, secret_outp
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 _PARENTHESES = re.compile(r"\([^()]*\)")
+_RUN = re.compile(
+    r"\b(?:in scope|while (?:executing|converting|processing)|(?:in|found in) expression)\b|\b_p\.",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.]*")
 
 
@@ -49,10 +53,14 @@ def without_values(said: str, sql: str, schema: Schema) -> str:
 
 
 def _of_statement(said: str, sql: str) -> str:
-    """Returns the first line, without quotes and numbers that the statement does not have."""
+    """Returns the first line, without quotes and numbers that the statement does not have, up to where
+    ClickHouse begins to quote what ran.
+    """
     line = _without_values(next(iter(said.strip().splitlines()), ""), sql, ())
     line = _PARENTHESES.sub(lambda found: found[0] if found[0][1:-1] in sql else HIDDEN, line)
-    return _NUMBER.sub(lambda found: found[0] if found[0] in sql else HIDDEN, line)
+    line = _NUMBER.sub(lambda found: found[0] if found[0] in sql else HIDDEN, line)
+    cut = _RUN.split(line, maxsplit=1)[0].rstrip(" :.,")
+    return line if cut == line.rstrip(" :.,") else f"{cut}."
 
 
 def _without_values(line: str, sql: str, known: Collection[str]) -> str:

@@ -18,7 +18,8 @@ from app.modules.database_connection.schema import TableColumn
 from app.modules.sql.table_names import TableName
 
 _TABLES = """
-SELECT database, name, endsWith(engine, 'View') AS is_view, comment, total_rows
+SELECT database, name, comment, total_rows,
+    endsWith(engine, 'View') OR engine IN ('Alias', 'Buffer', 'Dictionary', 'Distributed', 'Merge') AS is_view
 FROM system.tables
 WHERE database IN :schemas AND NOT is_temporary AND NOT startsWith(name, '.inner')
 """
@@ -35,7 +36,9 @@ def has_tables(connection: Connection, schemas: Sequence[str]) -> bool:
 
 
 def list_tables(connection: Connection, schemas: Sequence[str]) -> Listing:
-    """Returns the tables without keys: a primary key of ClickHouse is an order, and several rows have it."""
+    """Returns the tables without keys: a primary key of ClickHouse is an order, and several rows have it.
+    Those that show the rows of other tables are views.
+    """
     columns: defaultdict[TableName, list[TableColumn]] = defaultdict(list)
     for schema, name, column, declared, comment in rows_in(connection, _COLUMNS, schemas):
         columns[TableName("", intern(str(schema)), intern(str(name)))].append(
@@ -49,7 +52,7 @@ def list_tables(connection: Connection, schemas: Sequence[str]) -> Listing:
             )
         )
     found: dict[TableName, ListedTable] = {}
-    for schema, name, is_view, comment, rows in rows_in(connection, _TABLES, schemas):
+    for schema, name, comment, rows, is_view in rows_in(connection, _TABLES, schemas):
         table = TableName("", intern(str(schema)), intern(str(name)))
         if table in columns:
             found[table] = ListedTable(
