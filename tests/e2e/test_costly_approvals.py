@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.test_approval import card_of, decide, follow
-from tests.e2e.test_investigations import named
+from tests.e2e.test_investigations import PLAN, calls, finish, named
 from tests.support.choices import FIRST
 from tests.support.clickhouse_server import ClickhouseServer, clickhouse_server
 from tests.support.scripted_model import ScriptedModel
@@ -64,6 +64,24 @@ async def test_a_costly_statement_waits_and_its_answer_follows_once_it_is_approv
     model.say(f"```sql\n{SMALL}\n```", FIRST)
     events = await kai.ask(session, "how many places are there?")
     assert (events[-1].data["status"], named(events, "confirmation")) == ("complete", [])
+
+
+async def test_a_costly_statement_of_an_investigation_asks_as_any_call_does(
+    kai: Client, model: ScriptedModel, session: str
+) -> None:
+    model.say(PLAN, calls(("run_sql", {"sql": SMALL}), ("run_sql", {"sql": COSTLY})))
+    events = await kai.ask(session, "Why are there so many readings?")
+    assert [each["requires_approval"] for each in named(events, "tool_call")] == [False, True]
+    (asked,) = named(events, "confirmation")
+    assert "50,000 rows" in asked["warnings"][0]
+    assert [each["status"] for each in named(events, "tool_result")] == ["done"]
+
+    model.say(finish("Done."))
+    decided = await decide(kai, session, await card_of(kai, session))
+    following = await follow(kai, session, decided.json()["run_id"])
+    (returned,) = named(following, "tool_result")
+    assert (returned["status"], "[0, 500]" in returned["content"]) == ("done", True)
+    assert following[-1].data["status"] == "complete"
 
 
 async def test_a_costly_statement_of_the_users_own_that_is_denied_never_runs(

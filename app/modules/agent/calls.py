@@ -85,6 +85,7 @@ class TurnCalls:
                 "warnings": cast(
                     "JsonValue",
                     [
+                        *([call.description] if call.description else []),
                         *parsed.tool.warnings(parsed.arguments, is_tainted=await self._is_tainted(call.step)),
                         *await self._warnings(call),
                     ],

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -19,9 +20,12 @@ from app.modules.language_models.errors import model_errors_translated
 from app.modules.prompts.budget import prompt_room, prompt_tokens
 from app.modules.records.steps import CallRecord, StepRecord
 from app.modules.tools.choosing import FIND_TOOLS, choose_tools, find_for_model, offer_tokens
+from app.modules.tools.context import NoSuchDatabase
 from app.modules.tools.parsing import CallRefused, parse_call
 from app.modules.tools.tool import Tool
 from app.modules.tools.toolsets.control import ASK_USER, FINISH
+from app.modules.tools.toolsets.queries import RUN_SQL
+from graph.errors import DatabaseUnavailable
 from graph.events import TextChunk
 from graph.ports import Emit, Question
 
@@ -149,6 +153,7 @@ class Planning:
             self._proposed(call, steps, position, is_within=position < room)
             for position, call in enumerate(said.calls[: 2 * self._turn.settings.limits.max_calls_per_step])
         ]
+        calls = [await self._gated(call) for call in calls]
         is_fault = all(call.has_ended for call in calls)
         step = self._turn.record(
             number,
@@ -200,6 +205,17 @@ class Planning:
         if proposed.gate == "asks" and (earlier := self._turn.earlier(proposed, steps)) is not None:
             return replace(refused, arguments=proposed.arguments, text=said_before(earlier))
         return proposed
+
+    async def _gated(self, call: CallRecord) -> CallRecord:
+        """Returns the call of a statement that would read much as one that asks, with the reason."""
+        if call.tool != RUN_SQL or call.has_ended or call.gate != "free":
+            return call
+        named = call.arguments.get("database")
+        with suppress(NoSuchDatabase, DatabaseUnavailable):
+            database = self._turn.databases.named(named if isinstance(named, str) else None)
+            if why := await database.find_approval(str(call.arguments["sql"])):
+                return replace(call, gate="asks", description=why)
+        return call
 
 
 def _shower(emit: Emit) -> Callable[[str], None]:

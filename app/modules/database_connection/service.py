@@ -736,14 +736,11 @@ class DatabaseConnections:
                 await check_names(sql)
             _check_asker(connection, asker)
             await self._check_bytes(asker.owner)
-            database = self._database(connection)
-            if connection.roles is not None:
-                record.database_role = connection.roles.role_of(asker.owner, asker.claim)
-                database = _acting_as(database, record.database_role)
+            database, record.database_role = self._database_for(connection, asker)
             statement = UncheckedStatement(
                 sql=sql,
                 schema=schema,
-                database=_limit_reads(database, connection.refuse_above_rows),
+                database=database,
                 limits=limits.statement,
                 connect_seconds=limits.connect_seconds,
             )
@@ -751,9 +748,10 @@ class DatabaseConnections:
             record.policies = to_run.policies
             known_as = (connection.encrypted_url, record.database_role, to_run.sql)
             self._refuse_slow(known_as)
-            await self._check_estimate(connection, database, to_run.sql, is_approved=is_approved)
+            most = await self._check_estimate(connection, statement, to_run.sql, is_approved=is_approved)
+            limited = replace(statement, database=_limit_reads(database, most))
             try:
-                result = await self._threads.run(lambda stop: statement.run_checked(to_run.sql, stop))
+                result = await self._threads.run(lambda stop: limited.run_checked(to_run.sql, stop))
             except StatementTimedOut:
                 self._timed_out[known_as] = True
                 raise
@@ -787,15 +785,56 @@ class DatabaseConnections:
             result = replace(result, are_secret=secrets)
         return result, notes
 
+    async def find_approval(self, connection: Connection, sql: str, asker: Asker) -> str:
+        """Returns why a person has to approve a statement before it runs.
+
+        Empty if none has to, and for a statement that would fail.
+        """
+        if connection.ask_above_rows is None:
+            return ""
+        database, _ = self._database_for(connection, asker)
+        try:
+            schema = await self.schema(connection)
+            to_run, _ = await self._checked(sql, schema)
+            statement = UncheckedStatement(
+                sql=sql,
+                schema=schema,
+                database=database,
+                limits=self._limits.statement,
+                connect_seconds=self._limits.connect_seconds,
+            )
+            await self._check_estimate(connection, statement, to_run.sql, is_approved=False)
+        except StatementNeedsApproval as needed:
+            return needed.why
+        except (StatementFailed, DatabaseUnavailable):
+            return ""
+        return ""
+
     async def _check_estimate(
-        self, connection: Connection, database: Database, sql: str, *, is_approved: bool
-    ) -> None:
-        """Raises `StatementReadsTooMuch` and `StatementNeedsApproval`, by the bounds of the connection."""
+        self, connection: Connection, statement: UncheckedStatement, sql: str, *, is_approved: bool
+    ) -> int | None:
+        """Returns the rows at which the database is to stop the statement itself, where it can. None if there
+        is no bound.
+
+        Raises `StatementReadsTooMuch` and `StatementNeedsApproval`, by the bounds of the connection, and
+        `StatementFailed` for a statement that the database cannot plan.
+        """
         ask = None if is_approved else connection.ask_above_rows
         refuse = connection.refuse_above_rows
+        database = statement.database
         if (ask is None and refuse is None) or not isinstance(database, EstimatingDatabase):
-            return
+            return refuse
+        if sql.startswith("EXPLAIN"):
+            return refuse  # it reads no rows
         rows = await self._threads.run(lambda stop: _estimate_rows(database, sql, stop, limits=self._limits))
+        if rows is None and isinstance(database, ReadLimitingDatabase):
+            return min(each for each in (ask, refuse) if each is not None)
+        if rows is None:
+            await self._threads.run(lambda stop: statement.run_checked(f"EXPLAIN {sql}", stop))  # says why
+            raise StatementReadsTooMuch(
+                "The database does not say how many rows it expects to go through for this statement, and "
+                "its owner has bounded them. Ask in other words, or have the owner remove the bound."
+            )
         # An estimate counts rows that policies hide.
         count = f"about {rows:,}" if connection.policies is None else "many"
         if refuse is not None and rows > refuse:
@@ -808,6 +847,15 @@ class DatabaseConnections:
                 f"The database expects to go through {count} rows for this statement, and above "
                 f"{ask:,} a person has to approve it."
             )
+        return refuse
+
+    def _database_for(self, connection: Connection, asker: Asker) -> tuple[Database, str | None]:
+        """Returns the database as a statement of this person reads it, and the role that it runs as."""
+        database = self._database(connection)
+        if connection.roles is None:
+            return database, None
+        role = connection.roles.role_of(asker.owner, asker.claim)
+        return _acting_as(database, role), role
 
     async def _check_bytes(self, owner: str) -> None:
         """Raises `DatabaseBytesSpent`."""
@@ -971,8 +1019,10 @@ def _open(database: Database, limits: ConnectionLimits, stop: Stop) -> None:
         list(session.execute("SELECT 1").rows)
 
 
-def _estimate_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limits: ConnectionLimits) -> int:
-    """Returns 0 for a statement that the database cannot plan: running it will say why.
+def _estimate_rows(
+    database: EstimatingDatabase, sql: str, stop: Stop, *, limits: ConnectionLimits
+) -> int | None:
+    """Returns None for a statement that the database cannot plan.
 
     Raises `DatabaseUnavailable`.
     """
@@ -981,7 +1031,7 @@ def _estimate_rows(database: EstimatingDatabase, sql: str, stop: Stop, *, limits
         with database.engine(stop, limits.connect_seconds) as engine, engine.connect() as connection:
             return database.estimate_rows(connection, sql)
     except DBAPIError:
-        return 0
+        return None
 
 
 def _limit_reads(database: Database, rows: int | None) -> Database:

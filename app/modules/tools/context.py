@@ -49,13 +49,24 @@ class ToolDatabase:
         await self.schema_context.check(sql)
         await self.connections.check(self.connection, sql)
 
-    async def run(self, sql: str) -> ResultSet:
-        """Check a statement and run it read-only, as any statement of a question.
+    async def find_approval(self, sql: str) -> str:
+        """Returns why a person has to approve a statement before it runs. Empty if none has to."""
+        if self.connection.ask_above_rows is None:
+            return ""
+        corrected = await self.schema_context.corrected(sql)
+        asker = asker_of(self.run_of, "investigation")
+        return await self.connections.find_approval(self.connection, corrected.sql, asker)
+
+    async def run(self, sql: str, *, is_approved: bool = False) -> ResultSet:
+        """Check a statement and run it read-only, as any statement of a question. `is_approved`: a person has
+        approved what it reads.
 
         Raises `StatementFailed` or `DatabaseUnavailable`.
         """
         asker = asker_of(self.run_of, "investigation")
-        return await self.connections.run(self.connection, sql, asker, check_names=self.schema_context.check)
+        return await self.connections.run(
+            self.connection, sql, asker, check_names=self.schema_context.check, is_approved=is_approved
+        )
 
 
 class NoSuchDatabase(Exception):
@@ -68,7 +79,9 @@ class SessionDatabases:
     def __init__(self, databases: Sequence[ToolDatabase]) -> None:
         self.all = databases
 
-    async def run_joined(self, sql: str, first: str | None, tell: "ReportProgress") -> JoinedResult | None:
+    async def run_joined(
+        self, sql: str, first: str | None, tell: "ReportProgress", *, is_approved: bool
+    ) -> JoinedResult | None:
         """Run a statement that names tables by several databases. Returns None for any other.
 
         `first` is the database whose tables need no name before them; without one the main one. Raises what
@@ -79,7 +92,7 @@ class SessionDatabases:
         if not joins.names_databases(sql):
             return None
         asker = asker_of(main.run_of, "investigation")
-        return await joins.run(sql, asker, first=main.label, tell=tell)
+        return await joins.run(sql, asker, first=main.label, tell=tell, is_approved=is_approved)
 
     def named(self, label: str | None) -> ToolDatabase:
         """Returns the database of a name, without one the main one. Raises `NoSuchDatabase`."""

@@ -18,6 +18,7 @@ from app.modules.database_connection.repository import Connection, ConnectionEdi
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.policies.model import Policies
 from graph.errors import StatementFailed, StatementNeedsApproval, StatementReadsTooMuch
+from tests.support.mariadb_server import MariadbServer
 from tests.support.records import ASKER, no_records
 from tests.support.shop import make_shop
 
@@ -111,10 +112,31 @@ async def test_a_statement_waits_or_is_refused_by_the_rows_that_the_database_exp
     with pytest.raises(StatementFailed) as failed:  # what cannot be planned fails as ever
         await connections.run(refuses, "SELECT few_kinds.kind AS k FROM few_kinds GROUP BY 7", ASKER)
     assert not isinstance(failed.value, StatementReadsTooMuch)
+    if kind == "mysql":
+        await _check_what_cannot_be_counted_does_not_run(connections, request.getfixturevalue("mariadb"))
 
     off = ConnectionEdit(ask_above_rows=None, refuse_above_rows=None)
     free = await connections.change("local", registered.id, off)
     assert (await connections.run(free, FILTERED, ASKER)).rows == [[500]]
+
+
+async def _check_what_cannot_be_counted_does_not_run(
+    connections: DatabaseConnections, server: MariadbServer
+) -> None:
+    """The account may read a view, and not see what it reads."""
+    server.run(
+        "create view readings_seen as select * from big_readings;"
+        "create user counting@'127.0.0.1' identified by 's3cret/with@signs';"
+        "grant select on bounded.readings_seen to counting@'127.0.0.1';",
+        "bounded",
+    )
+    counting = await connections.register("local", server.url("counting", "bounded"), "View", description="")
+    statement = "SELECT count(*) AS n FROM readings_seen"
+    assert (await connections.run(counting, statement, ASKER)).rows == [[50_000]]
+    for bound in (ConnectionEdit(refuse_above_rows=60_000), ConnectionEdit(ask_above_rows=60_000)):
+        bounded = await connections.change("local", counting.id, bound)
+        with pytest.raises(StatementFailed, match="lacking privileges for underlying table"):
+            await connections.run(bounded, statement, ASKER)
 
 
 async def _check_a_subquery_is_counted_for_each_row_that_it_depends_on(

@@ -112,10 +112,10 @@ class ServerDatabase(Database, Protocol):
 class EstimatingDatabase(Database, Protocol):
     """A database that estimates what a statement would read."""
 
-    def estimate_rows(self, connection: Connection, sql: str) -> int:
+    def estimate_rows(self, connection: Connection, sql: str) -> int | None:
         """Returns about how many rows a checked statement would go through. It does not run.
 
-        Returns 0, or raises `sqlalchemy.exc.DBAPIError`, for one that cannot be planned.
+        Returns None, or raises `sqlalchemy.exc.DBAPIError`, for one that cannot be planned.
         """
 
 

@@ -25,6 +25,7 @@ from app.modules.tools.toolsets.databases import DatabaseLabel
 from graph.ports import Question
 from graph.state import Column, Rows
 
+RUN_SQL = "run_sql"
 _MOST_ROWS_READ = 50
 _FEW_CELLS = 500
 _MOST_COLUMNS_MEASURED = 20
@@ -86,11 +87,13 @@ class ShowChart(Arguments):
 
 
 async def run_sql(given: RunSql, context: ToolContext) -> ToolResult:
-    if joined := await context.databases.run_joined(given.sql, given.database, context.progress):
+    if joined := await context.databases.run_joined(
+        given.sql, given.database, context.progress, is_approved=context.is_approved
+    ):
         return await _keep_joined(given.sql, joined, context)
     database = context.databases.named(given.database)
     corrected = await database.schema_context.corrected(given.sql)
-    fetched = await database.run(corrected.sql)
+    fetched = await database.run(corrected.sql, is_approved=context.is_approved)
     corrections = [each.sentence.say("en") for each in corrected.corrections]
     kept = await keep_rows(context, database, fetched, sql=corrected.sql, corrections=corrections)
     rows = rows_of(kept, fetched.rows)
@@ -302,13 +305,14 @@ def _draw(found: NamedResult, choice: ChartChoice) -> Spec | None:
 
 QUERIES = (
     tool(
-        "run_sql",
+        RUN_SQL,
         toolset="queries",
         category="read",
         description="Run one read-only SELECT. Returns the first rows, what each column holds, and the name "
         "of the result, under which all rows are kept.",
         arguments=RunSql,
         run=run_sql,
+        describe=lambda given: "Run the statement.",
     ),
     tool(
         "read_rows",

@@ -135,7 +135,7 @@ class ClickhouseDatabase:
     def limit_reads(self, rows: int) -> "ClickhouseDatabase":
         return replace(self, max_rows_to_read=rows)
 
-    def estimate_rows(self, connection: Connection, sql: str) -> int:
+    def estimate_rows(self, connection: Connection, sql: str) -> int | None:
         return estimate_rows(connection, sql)
 
     def is_encrypted(self, connection: Connection) -> bool:

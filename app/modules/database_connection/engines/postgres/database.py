@@ -110,7 +110,7 @@ class PostgresDatabase:
     def list_tables(self, connection: Connection, schemas: Sequence[str]) -> Listing:
         return list_tables(connection, schemas)
 
-    def estimate_rows(self, connection: Connection, sql: str) -> int:
+    def estimate_rows(self, connection: Connection, sql: str) -> int | None:
         if self.role is not None:
             connection.execute(text("SELECT set_config('role', :role, false)"), {"role": self.role})
         return estimate_rows(connection, sql)

@@ -16,18 +16,18 @@ _TABLE_ROWS = text(
 )
 
 
-def estimate_rows(connection: Connection, sql: str) -> int:
+def estimate_rows(connection: Connection, sql: str) -> int | None:
     """Returns about how many rows the plan goes through: those of each step, as often as it runs. A scan of a
     whole table counts all its rows, also those that a filter leaves out.
 
-    Returns 0 for a statement that the server cannot plan. Raises `sqlalchemy.exc.DBAPIError`.
+    Returns None for a statement that the server cannot plan. Raises `sqlalchemy.exc.DBAPIError`.
     """
     # `binary` selects the extended protocol, which accepts a single statement only.
     with closing(connection.connection.cursor(binary=True)) as cursor:
         try:
             cursor.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}".encode())
         except psycopg.Error:
-            return 0
+            return None
         (((found,),),) = cursor.fetchall()
     return round(_rows(connection, found["Plan"], 1, most=inf))
 
