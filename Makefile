@@ -10,7 +10,7 @@ INSTALL = $(BIN)/uv pip install --quiet --python .venv --compile-bytecode $(1) 2
 # Images of Python often forbid compiled files; without them each process compiles the application again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo serve ui test check check-python check-page format screenshots streams wire charts client description bench bench-compare profile bench-turns bench-scale bench-policies bench-protocols bench-steps \
+.PHONY: help demo serve ui test check check-python check-page compiled-tests format screenshots streams wire charts client description bench bench-compare profile bench-turns bench-scale bench-policies bench-protocols bench-steps \
 	bench-checkpointers bench-store-client bench-listing bench-figures bench-references policies simulate simulate-mutations conformance dist lock clean
 
 help: ## Show what can be made
@@ -26,7 +26,9 @@ serve: .venv/runtime ## Serve the HTTP API, and the page if it is built
 ui: .venv/node ## Build the chat page, if its sources have changed
 	@$(BIN)/python ui/build.py build
 
-test: .venv/test check ui ## Run the checks and all tests (TESTS_AT_ONCE files at a time)
+test: .venv/test .venv/node ## Run the checks and all tests (TESTS_AT_ONCE files at a time)
+	@$(MAKE) --no-print-directory --jobs=3 check-python check-page compiled-tests
+	@$(MAKE) --no-print-directory ui
 	@$(BIN)/pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 check: .venv/test .venv/node ## Lint, check formatting, types and the borders between packages, and the page
@@ -41,6 +43,10 @@ check-python:
 
 check-page:
 	@$(BIN)/python ui/build.py check
+
+# Workers that begin without compiled tests compile all of them, each for itself. They report what fails here.
+compiled-tests:
+	@$(BIN)/pytest --collect-only --quiet --quiet >/dev/null || true
 
 format: .venv/test ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from inspect import Parameter, signature
 from typing import Any, cast
 
@@ -26,14 +27,30 @@ from tests.support import client_schema
 from tests.support.wire import first_difference, recorded_runs
 
 API = "/api/v1"
-DESCRIPTION: dict[str, Any] = json.loads(json.dumps(route_document(describe_api(), API_V1)))
-SCHEMAS: dict[str, Any] = DESCRIPTION["components"]["schemas"]
-OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
-    (method.upper(), path.removeprefix(API)): operation
-    for path, methods in DESCRIPTION["paths"].items()
-    if path.startswith(API)
-    for method, operation in methods.items()
-}
+
+
+@cache
+def schemas() -> dict[str, Any]:
+    found: dict[str, Any] = _description()["components"]["schemas"]
+    return found
+
+
+@cache
+def operations() -> dict[tuple[str, str], dict[str, Any]]:
+    """The operations by method and path."""
+    return {
+        (method.upper(), path.removeprefix(API)): operation
+        for path, methods in _description()["paths"].items()
+        if path.startswith(API)
+        for method, operation in methods.items()
+    }
+
+
+@cache
+def _description() -> dict[str, Any]:
+    """Not made while tests are collected, which each worker does."""
+    found: dict[str, Any] = json.loads(json.dumps(route_document(describe_api(), API_V1)))
+    return found
 
 
 def test_the_models_of_the_client_are_those_of_the_description() -> None:
@@ -334,7 +351,7 @@ def operation_of(request: Request) -> tuple[str, str]:
     parts = request.path.split("/")
     found = [
         (method, path)
-        for method, path in OPERATIONS
+        for method, path in operations()
         if method == request.method
         and len(path.split("/")) == len(parts)
         and all(
@@ -361,7 +378,7 @@ def test_a_request_of_the_client_is_one_that_kai_takes() -> None:
 
 
 def is_taken(request: Request) -> None:
-    operation = OPERATIONS[operation_of(request)]
+    operation = operations()[operation_of(request)]
     parameters = operation.get("parameters", [])
     assert names_of(request.query) <= {each["name"] for each in parameters if each["in"] == "query"}
     known_headers = {each["name"].lower() for each in parameters if each["in"] == "header"}
@@ -374,7 +391,7 @@ def is_taken(request: Request) -> None:
         assert "application/octet-stream" in body["content"]
     else:
         schema = body["content"]["application/json"]["schema"]
-        jsonschema.validate(request.body, {**schema, "components": {"schemas": SCHEMAS}})
+        jsonschema.validate(request.body, {**schema, "components": {"schemas": schemas()}})
 
 
 def names_of(query: Mapping[str, object]) -> set[str]:
@@ -383,7 +400,7 @@ def names_of(query: Mapping[str, object]) -> set[str]:
 
 
 def test_what_creates_a_record_has_a_key_and_what_changes_one_a_version() -> None:
-    created = {key for key, each in OPERATIONS.items() if "201" in each["responses"]}
+    created = {key for key, each in operations().items() if "201" in each["responses"]}
     for each in ALL_REQUESTS:
         if operation_of(each) in created:
             assert "Idempotency-Key" in each.headers, each.path
@@ -398,7 +415,7 @@ def test_every_route_and_each_of_its_fields_can_be_sent() -> None:
     for each in ALL_REQUESTS:
         fields = each.body if isinstance(each.body, dict) else {}
         sent.setdefault(operation_of(each), set()).update(names_of(each.query), fields)
-    wanted = {key: fields_of(operation) for key, operation in OPERATIONS.items()}
+    wanted = {key: fields_of(operation) for key, operation in operations().items()}
     wanted["POST", "/ask/stream"] -= {"rows"}  # which count for no stream
     # `limit` and `cursor` of lists are sent by `flows.pages`, which the routes share; who has all items of a
     # list has no need of their number.
@@ -413,7 +430,7 @@ def fields_of(operation: Mapping[str, Any]) -> set[str]:
     body = operation.get("requestBody")
     if body is not None and "application/json" in body["content"]:
         reference = body["content"]["application/json"]["schema"]["$ref"]
-        names |= set(SCHEMAS[reference.rpartition("/")[2]]["properties"])
+        names |= set(schemas()[reference.rpartition("/")[2]]["properties"])
     return names
 
 
