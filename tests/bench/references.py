@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -90,12 +91,8 @@ def judge(result: Result, reference: Reference, text: str) -> str:
     kind, cells = reference["key"].split("_")[0], reference["cells"]
     if kind != "note" and not any(name in text.lower() for name in names):
         return "nonsense"
-    if (
-        kind not in COMPUTED | RANKS
-        or len({cell["column"] for cell in cells}) != 1
-        or "level" in reference["key"]
-    ):
-        return "unchecked"
+    if kind not in COMPUTED | RANKS or len({cell["column"] for cell in cells}) != 1:
+        return judge_steps(result, reference, text)
     own = columns.index(cells[0]["column"])
     labels = [at for at, column in enumerate(result.rows["columns"]) if column["type"] == "text"]
     of = {"used": [rows[cell["row"]] for cell in cells], "whole": rows}
@@ -121,6 +118,42 @@ def judge(result: Result, reference: Reference, text: str) -> str:
                 if ends[kind] <= beyond:
                     return "true"
     return "false" if len(cells) == len(rows) or not re.search("[=≥<]|: ", reference["how"]) else "unchecked"
+
+
+def judge_steps(result: Result, reference: Reference, text: str) -> str:
+    """Judges what compares cells: changes, distances, ranges, orders, rises, and counts of all rows."""
+    rows, columns = result.rows["rows"], [column["name"] for column in result.rows["columns"]]
+    kind, used, said = reference["key"].split("_")[0], reference["cells"], reference["value"]
+    value = None if said is None else float(said)
+    if kind == "count" and not used and value is not None:
+        return "true" if value == len(rows) else "false"
+    found = [(rows[cell["row"]][0], rows[cell["row"]][columns.index(cell["column"])]) for cell in used]
+    cells = [(first, float(number)) for first, number in found if isinstance(number, int | float)]
+    numbers = [number for _, number in cells]
+    if len(cells) < max(2, len(found)) or reference["cell_count"] > len(found):
+        return "unchecked"
+    steps = sorted(cells, key=lambda cell: (cell[0] if isinstance(cell[0], int | float) else 0, str(cell[0])))
+    in_order = [number for _, number in steps]
+    half = len(numbers) // 2
+    match kind:
+        case "total" if value is not None:
+            verdict = is_same(sum(numbers[:half]), value)
+        case "change" if value is not None:
+            verdict = is_same(sum(in_order[half:]) - sum(in_order[:half]), value)
+        case "gap" if value is not None and half == 1:
+            verdict = is_same(abs(numbers[0] - numbers[1]), value)
+        case "span":
+            written = [re.sub(r"\D", "", each) for each in re.findall(r"\d+(?:[.,\s]\d+)*", text)]
+            ends = [re.sub(r"\D", "", f"{number:.2f}") for number in (min(numbers), max(numbers))]
+            verdict = {end.rstrip("0") for end in ends} <= {each.rstrip("0") for each in written}
+        case "order":
+            verdict = numbers in (sorted(numbers), sorted(numbers, reverse=True))
+        case "rises" if value is not None:
+            pairs = list(pairwise(in_order))
+            verdict = value in (sum(a < b for a, b in pairs), sum(a > b for a, b in pairs))
+        case _:
+            return "unchecked"
+    return "true" if verdict else "false"
 
 
 def is_same(one: float, other: float) -> bool:

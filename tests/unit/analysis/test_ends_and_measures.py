@@ -231,3 +231,16 @@ def test_of_several_that_all_rose_none_is_said_to_have_fallen() -> None:
     cells: Cells = [["Peru", 2.5], ["Chile", 7.5], ["Cuba", 9.5]]
     sheet = sheet_of("Which lands fell the most?", CHANGED, "land:text change:number", cells)
     assert sheet.lead[0].statement.startswith("None fell: **Peru** has the lowest change: 2.5")
+
+
+def test_a_lowest_price_is_a_minimum_where_the_highest_is_named() -> None:
+    cells: Cells = [["Tents", 88.95], ["Hats", 6.95]]
+    sql = "SELECT category, MIN(price) AS lowest_price FROM products GROUP BY category"
+    sheet = sheet_of(
+        "What is the lowest price of each category?", sql, "category:text lowest_price:number", cells
+    )
+    said = [fact.statement for fact in sheet.lead]
+    assert (
+        "**Tents** has the highest minimum price: 88.95." in said
+        or "Tents has the highest minimum price: 88.95." in said
+    )

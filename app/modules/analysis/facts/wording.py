@@ -124,6 +124,9 @@ _DETAILS = word_set("""
 _CONDITIONS = frozenset({"which"})
 """Slots that a headline leaves out, too, if it is too long."""
 _MOST_HEADLINE_WORDS = 12
+_END = re.compile(r"^(?:lowest|highest)(?= )")
+_ENDS = {"lowest": "minimum", "highest": "maximum"}
+"""Words of a measure that has an end of the scale itself: "the highest minimum price"."""
 
 
 class _Piece(NamedTuple):
@@ -223,7 +226,8 @@ class Wording:
                 raise ValueError("a slot without a value has no text")
             case MeasureName() if form:
                 name = f"measure.{form}" if value.things is None else f"things.{form}"
-                return self.say(name, measure=str(value), things=value.things)
+                measure = _END.sub(lambda end: _ENDS[end[0]], value) if self.language == "en" else str(value)
+                return self.say(name, measure=measure, things=value.things)
             case str():
                 return self.formats.name(value, form)
             case int() | Decimal():
