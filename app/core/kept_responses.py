@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from pydantic import JsonValue
+
 from app.core.clock import now_ms
 from app.core.errors import Conflict, Invalid
 from app.core.secrets import SecretBox
@@ -12,6 +14,7 @@ from app.core.storage.port import Equals, Range, Storage
 KEPT_DAYS = 1
 LEASE_MS = 6_000
 """Time after which another try takes over, unless the first one renews its lease."""
+_RUNS = Range("leased_until", at_least=1)
 _KEPT_MS = KEPT_DAYS * 24 * 60 * 60 * 1000
 
 
@@ -44,6 +47,7 @@ class KeyedRequest:
     request_hash: str
     created_at: int
     leased_until: int
+    """0 once a try is over."""
     response: str | None = None
     """Its response, encrypted. None while it is not over."""
     file_hash: str | None = None
@@ -88,15 +92,28 @@ class KeptResponses:
         return request, True
 
     async def renew(self, request: KeyedRequest) -> None:
-        await self._requests.change(request.id, {"leased_until": now_ms() + LEASE_MS})
+        """Does nothing once a try is over."""
+        await self._requests.change(request.id, {"leased_until": now_ms() + LEASE_MS}, [_RUNS])
 
     async def keep(self, request: KeyedRequest, response: str, *, file_hash: str | None) -> None:
-        """Keep the text of a response, encrypted."""
-        kept = replace(request, response=self._box.encrypt(response), file_hash=file_hash)
-        await self._requests.put(kept)
+        """Keep the text of a response, encrypted. The first one stays if another try took over meanwhile."""
+        encrypted = self._box.encrypt(response)
+        if now_ms() < request.leased_until:
+            await self._requests.put(
+                replace(request, leased_until=0, response=encrypted, file_hash=file_hash)
+            )
+            return
+        changes: dict[str, JsonValue] = {"leased_until": 0, "response": encrypted, "file_hash": file_hash}
+        await self._requests.change(request.id, changes, [_RUNS])
+
+    async def release(self, request: KeyedRequest) -> None:
+        """Let the next request with the key be another try, with the same ids: what this one was to create
+        may be there although it has failed.
+        """
+        await self._requests.change(request.id, {"leased_until": 0})
 
     async def drop(self, request: KeyedRequest) -> None:
-        """Let the next request with the key be the first one."""
+        """Let the next request with the key be the first one. This one has created nothing."""
         await self._requests.delete(Equals("id", request.id))
 
     def read(self, request: KeyedRequest) -> str:

@@ -19,14 +19,18 @@ class KeyedIds:
         self.is_repeat = is_repeat
         self._seed = seed
         self._at_ms = at_ms
-        self._made = 0
+        self._made: list[str] = []
 
     def next(self) -> str:
-        self._made += 1
-        digest = hashlib.sha256(f"{self._seed} {self._made}".encode()).digest()
+        digest = hashlib.sha256(f"{self._seed} {len(self._made) + 1}".encode()).digest()
         random_a = int.from_bytes(digest[:2]) & 0xFFF
         random_b = int.from_bytes(digest[2:10]) & ((1 << 62) - 1)
-        return str(UUID(int=self._at_ms << 80 | 7 << 76 | random_a << 64 | 2 << 62 | random_b))
+        made = str(UUID(int=self._at_ms << 80 | 7 << 76 | random_a << 64 | 2 << 62 | random_b))
+        self._made.append(made)
+        return made
+
+    def has_made(self, record_id: str) -> bool:
+        return record_id in self._made
 
 
 _current: ContextVar[KeyedIds | None] = ContextVar("keyed_ids", default=None)
@@ -46,6 +50,14 @@ def created_id() -> str:
     """The id of the record that the present request creates: of its key, or a new one."""
     ids = _current.get()
     return new_id() if ids is None else ids.next()
+
+
+def is_of_key(record_id: str) -> bool:
+    """True if the present request derived this id from its key: only its own tries create a record with it,
+    of which two may run at once.
+    """
+    ids = _current.get()
+    return ids is not None and ids.has_made(record_id)
 
 
 def is_repeat() -> bool:

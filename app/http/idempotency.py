@@ -106,16 +106,24 @@ class Idempotency:
                 await self._app(scope, upload.receive if upload else _replay(messages, receive), answer.send)
         finally:
             renewing.cancel()
-            await self._settle(held, answer.response, upload)
+            await self._settle(held, answer.response, upload, is_repeat=ids.is_repeat)
         await answer.finish()
 
     async def _settle(
-        self, request: KeyedRequest, response: Response | None, upload: "_Upload | None"
+        self,
+        request: KeyedRequest,
+        response: Response | None,
+        upload: "_Upload | None",
+        *,
+        is_repeat: bool,
     ) -> None:
         """Before the client has the response, so that its next request finds it."""
         with suppress(StorageUnavailable):  # then the lease ends, and the ids are the same
-            if response is None or _is_passing(response, upload):
-                await self._kept.drop(request)
+            if response is None or response.status_code == 429 or response.status_code >= 500:
+                await self._kept.release(request)
+            elif upload and upload.hash is None and response.status_code >= 400:
+                # Refused before all of the file was read, which may be another one the next time.
+                await (self._kept.release if is_repeat else self._kept.drop)(request)
             else:
                 await self._kept.keep(request, _text(response), file_hash=upload.hash if upload else None)
 
@@ -229,15 +237,6 @@ class _Upload:
         while self.hash is None and (await self.receive())["type"] == "http.request":
             pass
         return self.hash
-
-
-def _is_passing(response: Response, upload: _Upload | None) -> bool:
-    """True if the next request may get another response: also after a refusal before all of a file was read,
-    which may be another file the next time.
-    """
-    status = response.status_code
-    is_unread = upload is not None and upload.hash is None
-    return status == 429 or status >= 500 or (is_unread and status >= 400)
 
 
 def _rights(scope: Scope) -> bytes:

@@ -211,6 +211,25 @@ async def test_of_two_processes_one_makes_a_request(kai: BoardKai) -> None:
     late = replace(request, created_at=now_ms() + LEASE_MS + 1_000, leased_until=now_ms() + 3 * LEASE_MS)
     taken, is_try = await others.begin(late)
     assert (taken.id, taken.created_at, is_try) == (request.id, request.created_at, True)
+    await others.keep(taken, "its response", file_hash=None)
+    overtaken = replace(request, leased_until=now_ms())
+    await made.renew(overtaken)
+    await made.keep(overtaken, "a late response", file_hash=None)
+    await made.release(overtaken)
+    held, is_try = await others.begin(replace(request, created_at=now_ms()))
+    assert (others.read(held), is_try) == ("its response", False)
+
+
+async def test_a_try_that_fails_leaves_its_ids_to_the_next_one(kai: BoardKai) -> None:
+    """It may have created the record: the store did what it was asked to, and its answer did not come."""
+    kept, begun = kai.services.kept_responses, now_ms()
+    request = KeyedRequest(
+        id=new_id(), owner="ann", request_hash="h", created_at=begun, leased_until=begun + LEASE_MS
+    )
+    await kept.begin(request)
+    await kept.release(request)
+    again, is_try = await kept.begin(replace(request, created_at=begun + 5))
+    assert (again.created_at, is_try) == (begun, True)
 
 
 async def test_a_key_is_free_again_after_a_day(kai: BoardKai) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter
 
-from app.core.keyed_ids import is_repeat
+from app.core.keyed_ids import is_of_key
 from app.core.storage.edits import current_edit, version_of
 from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import Condition, Document, DocumentExists, Query, Storage
@@ -45,7 +45,7 @@ class Documents(Generic[Record]):
         return None if found is None else self.read(found)
 
     async def create(self, record: Record) -> Record:
-        """Returns the record that is stored: in a repeat of a keyed request, that of an interrupted try.
+        """Returns the record that is stored: in a keyed request, that of another try if there is one.
 
         Raises `DocumentExists`.
         """
@@ -53,7 +53,8 @@ class Documents(Generic[Record]):
         try:
             await self._storage.create(self._collection, document)
         except DocumentExists:
-            if not is_repeat() or (found := await self.get(str(document["id"]))) is None:
+            record_id = str(document["id"])
+            if not is_of_key(record_id) or (found := await self.get(record_id)) is None:
                 raise
             return found
         return record
