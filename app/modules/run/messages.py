@@ -216,6 +216,7 @@ def following_run(waiting: Run) -> Run:
         turn=None,
         tokens_before=waiting.tokens_before + waiting.tokens_used,
         elapsed_before=waiting.elapsed_before + max(0, ended_at - waiting.created_at),
+        webhook_due_at=None,
     )
 
 
