@@ -7,6 +7,8 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+import httpx
+
 from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.bus.event_log import LogEntry
 from app.core.bus.port import BusUnavailable
@@ -29,6 +31,7 @@ from app.modules.session.errors import ConfirmationOver, DecidedOtherwise
 from graph.errors import CheckpointsUnavailable
 from tests.simulation.agent import APPROVAL_SECONDS
 from tests.simulation.deletion import Deletion
+from tests.simulation.keyed import KeyedPost, check_replayed, is_final
 from tests.simulation.site import Site
 from tests.simulation.world import World
 
@@ -137,6 +140,29 @@ class Client:
             group.create_task(self._follow_turn(asked))
             if asked.cancels_after is not None:
                 group.create_task(self._cancel(asked, asked.cancels_after))
+
+    async def post(self, keyed: KeyedPost) -> None:
+        """Send a keyed request from some clients at once until each is answered, and once more after that."""
+
+        async def send(site: Site) -> httpx.Response:
+            assert site.keyed is not None
+            return await site.keyed.post(keyed)
+
+        async def sent() -> httpx.Response:
+            while True:
+                with suppress(ConnectionLost, TimeoutError):
+                    async with asyncio.timeout(keyed.patience_seconds):
+                        response = await self._call(send)
+                    self._world.note(f"{keyed.title!r} is answered {response.status_code}")
+                    if is_final(self._world, keyed, response):
+                        return response
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+        await asyncio.sleep(keyed.after)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(keyed.at_once):
+                group.create_task(sent())
+        check_replayed(self._world, keyed, await sent())
 
     async def delete(self, deletion: Deletion) -> None:
         """Request a deletion until it is confirmed."""

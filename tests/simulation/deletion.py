@@ -1,11 +1,10 @@
 """Deletion of a session, or of everything of its owner, while its runs go on."""
 
+import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
-
-from cryptography.fernet import Fernet
 
 from app.core.bus.port import EventLogs, StartedRuns
 from app.core.kept_responses import KeptResponses
@@ -45,6 +44,7 @@ from tests.simulation.world import World
 
 SWEPT_AFTER_MS = (8_000, 25_000, 60_000)
 SWEEP_SECONDS = 5.0
+BOX = SecretBox(base64.urlsafe_b64encode(bytes(32)))
 
 _STAYS = ("usage",)
 """What a deletion of everything leaves: counts of used tokens."""
@@ -120,7 +120,7 @@ class Deleting:
             schedules=ScheduleRepository(storage),
             comments=CommentRepository(storage),
             overviews=OverviewRepository(storage),
-            kept_responses=KeptResponses(storage, SecretBox(Fernet.generate_key())),
+            kept_responses=KeptResponses(storage, BOX),
             webhooks=WebhookRepository(storage),
         )
 

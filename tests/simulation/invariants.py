@@ -11,10 +11,12 @@ from app.core.storage.port import Document
 from app.modules.run.messages import next_run_id
 from tests.simulation.clients import Asked
 from tests.simulation.deletion import check_deleted
+from tests.simulation.keyed import check_keyed
 from tests.simulation.schedules import check_schedules, unrest_of_schedules
 from tests.simulation.site import Cluster
 from tests.simulation.store import StoreData
 from tests.simulation.turn import STEPS, TOKENS_PER_STEP
+from tests.simulation.webhooks import check_webhooks, unrest_of_webhooks
 
 _MOST_TRIES = 3
 
@@ -35,6 +37,8 @@ def unrest(cluster: Cluster, asked: list[Asked]) -> str | None:
     if any(each["kind"] == "session" for each in store.documents("forgotten")):
         return "late writes of what is deleted are looked for"
     if cluster.timetable is not None and (reason := unrest_of_schedules(world, store)) is not None:
+        return reason
+    if cluster.received is not None and (reason := unrest_of_webhooks(store)) is not None:
         return reason
     if cluster.alone:
         return None
@@ -78,6 +82,9 @@ def check_at_rest(cluster: Cluster, asked: list[Asked]) -> None:
         )
     if cluster.timetable is not None and not (deletion and deletion.whole):
         check_schedules(cluster.world, cluster.timetable, cluster.store)
+    if cluster.received is not None and deletion is None:
+        check_webhooks(cluster.world, cluster.received, cluster.store)
+    check_keyed(cluster.world, cluster.keyed, cluster.store)
 
 
 def _check_question(

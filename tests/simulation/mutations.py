@@ -40,6 +40,7 @@ _AGENT = "app.modules.agent"
 _RUN = "app.modules.run"
 _SCHEDULES = "app.modules.schedules"
 _STORE = "app.core.storage"
+_WEBHOOKS = "app.modules.webhooks"
 
 MUTATIONS = (
     Mutation(
@@ -316,6 +317,48 @@ MUTATIONS = (
         f"{_STORE}.claims:Claims.change",
         "same = [Equals(self._field, getattr(document, self._field))]",
         'same = [Equals(self._field, getattr(document, self._field))] * (self._field != "webhook_due_at")',
+    ),
+    Mutation(
+        "no webhook is sent the end of a run",
+        f"{_RUN}.lifecycle:RunLifecycle._changes",
+        "await self._events.due_at(run.owner)",
+        "None",
+    ),
+    Mutation(
+        "the mark of a run is removed before its deliveries are made",
+        f"{_WEBHOOKS}.events:WebhookEvents._tell",
+        '        if run.status != "open":\n',
+        '        await self._runs.change(run, {"webhook_due_at": None})\n        if run.status != "open":\n',
+    ),
+    Mutation(
+        "each process that sees the end of a run makes a delivery of its own",
+        f"{_WEBHOOKS}.events:WebhookEvents.add",
+        'f"{webhook.id} {event} {subject_id}"',
+        'f"{webhook.id} {event} {subject_id} {now}"',
+    ),
+    Mutation(
+        "a run that goes on with a turn has the mark of the one that waited",
+        f"{_RUN}.messages:following_run",
+        "        webhook_due_at=None,\n",
+        "",
+    ),
+    Mutation(
+        "a keyed request that has failed is forgotten, with what it has created",
+        "app.http.idempotency:Idempotency._settle",
+        "await self._kept.release(request)",
+        "await self._kept.drop(request)",
+    ),
+    Mutation(
+        "another try of a keyed request has other ids",
+        "app.http.idempotency:Idempotency._answer",
+        "KeyedIds(held.id, held.created_at,",
+        "KeyedIds(held.id, now,",
+    ),
+    Mutation(
+        "what another try of a keyed request has created is an error",
+        f"{_STORE}.documents:Documents.create",
+        "if not is_of_key(record_id) or",
+        "if",
     ),
 )
 

@@ -19,16 +19,18 @@ from app.core.storage.port import Document
 from app.modules.records.model import Mode, MultitaskStrategy, Run, Session
 from app.modules.records.repository import document
 from app.modules.run import follower, worker
-from app.modules.schedules import running, webhooks
+from app.modules.schedules import running
+from app.modules.schedules import webhooks as schedule_webhooks
 from app.modules.schedules import worker as schedule_worker
 from app.modules.session import erasure
-from app.modules.webhooks import retries
-from tests.simulation import schedules
+from app.modules.webhooks import delivering, retries
+from tests.simulation import schedules, webhooks
 from tests.simulation.bus import KEPT_SECONDS, DecisionData, LogData, Loss, QueueData
 from tests.simulation.clients import OWNER, WAYS, Asked, Client, ConnectionLost
 from tests.simulation.clocks import simulated_clocks
 from tests.simulation.deletion import SWEPT_AFTER_MS, Deletion
 from tests.simulation.invariants import check_at_rest, unrest
+from tests.simulation.keyed import KeyedPost
 from tests.simulation.loop import NothingHappens, Process, VirtualLoop
 from tests.simulation.schedules import Timetable
 from tests.simulation.site import Cluster, Role, Site
@@ -54,6 +56,12 @@ _WITH_ONE_MACHINE = 0.15
 
 _WITH_SCHEDULES = 0.15
 """The part of the seeds in which schedules are due."""
+
+_WITH_WEBHOOK = 0.15
+"""The part of the seeds whose owner has a webhook."""
+
+_WITH_KEYED = 0.15
+"""The part of the seeds in which clients create boards with keys."""
 
 _SILENT_SECONDS = 1.0
 """Of a log, until its follower looks into the store, in the place of five: shorter than a lease."""
@@ -133,7 +141,8 @@ def _short_times() -> Generator[None]:
         patch.object(follower, "_SILENT_SECONDS", _SILENT_SECONDS),
         patch.object(running, "LEASE_MS", schedules.LEASE_MS),
         patch.object(running, "_RENEW_SECONDS", schedules.RENEW_SECONDS),
-        patch.object(webhooks, "_LEASE_MS", schedules.LEASE_MS),
+        patch.object(schedule_webhooks, "_LEASE_MS", schedules.LEASE_MS),
+        patch.object(delivering, "LEASE_MS", schedules.LEASE_MS),
         patch.object(retries, "RETRY_SECONDS", schedules.RETRY_SECONDS),
         patch.object(erasure, "_SWEPT_AFTER_MS", SWEPT_AFTER_MS),
         patch.object(schedule_worker, "_LOOK_SECONDS", schedules.LOOK_SECONDS),
@@ -195,6 +204,11 @@ class Scenario:
             self._schedule(both=owners.random() < 0.5)
         if (deleting := random.Random(f"deletion {world.seed}")).random() < _WITH_DELETION:
             self.cluster.deletion = self._deletion(deleting, acts=acts)
+        if random.Random(f"webhook {world.seed}").random() < _WITH_WEBHOOK:
+            self.cluster.received = received = webhooks.planned(OWNER)
+            self._keep("webhooks", [asdict(received.webhook)])
+        if (posting := random.Random(f"keyed {world.seed}")).random() < _WITH_KEYED:
+            self.cluster.keyed = [self._keyed(posting, each) for each in range(posting.choice([1, 2, 3]))]
         self._loses_bus = random.Random(f"machines {world.seed}").random() < _WITH_ONE_MACHINE
         world.on_death = self._bury
         world.on_stop = self._stop
@@ -249,6 +263,15 @@ class Scenario:
         self._keep("pins", [asdict(pin)])
         self._keep("schedules", map(asdict, made))
 
+    def _keyed(self, chance: random.Random, number: int) -> KeyedPost:
+        return KeyedPost(
+            key=new_id(),
+            title=f"board {number}",
+            after=chance.random() * 2,
+            at_once=chance.choice([1, 1, 2]),
+            patience_seconds=chance.choice([0.5, 3.0, 30.0]),
+        )
+
     def _keep(self, name: str, documents: Iterable[Document]) -> None:
         rows = [layout.row(SCHEMA[name], each, new_id()) for each in documents]
         self.cluster.store.write(layout.place_of(SCHEMA[name]), rows, "create")
@@ -274,6 +297,7 @@ class Scenario:
         asking = [asyncio.create_task(self._ask(plan)) for plan in self.plans]
         if self.cluster.deletion is not None:
             asking.append(asyncio.create_task(self._delete(self.cluster.deletion)))
+        asking += [asyncio.create_task(self._client.post(each)) for each in self.cluster.keyed]
         await self._rest(asking)
         if self._chance.random() < 0.3 and not self._world.violations:
             await asyncio.sleep(KEPT_SECONDS + 1)

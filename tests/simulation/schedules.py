@@ -1,17 +1,14 @@
 """Schedules: KAI's own workers of schedules and webhooks, with a slow statement and a receiver of notices."""
 
 import asyncio
-import base64
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import cast
 
-import httpx2
 from prometheus_client import CollectorRegistry
 
 from app.core.auth.api_keys import ApiKeys
 from app.core.ids import id_of, new_id
-from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import Refreshing
@@ -24,14 +21,13 @@ from app.modules.schedules.repository import ScheduleRepository
 from app.modules.schedules.running import INTERRUPTED, Runs
 from app.modules.schedules.webhooks import ScheduleWebhooks
 from app.modules.schedules.worker import ScheduleWorker
-from app.modules.webhooks.model import Receiver
-from app.modules.webhooks.sending import WebhookSender
 from graph.answer import DatabaseCost
 from graph.state import Rows
 from tests.simulation.clocks import EPOCH_MS
 from tests.simulation.loop import CURRENT, Process
 from tests.simulation.store import StoreData
-from tests.simulation.world import Unreachable, World
+from tests.simulation.webhooks import SimulatedSender, receiver
+from tests.simulation.world import World
 from tests.support.webhooks import events_of
 
 LEASE_MS = 30_000
@@ -46,8 +42,6 @@ _CRON = "0 8 15 1 *"
 
 _SURE_SECONDS = 10.0
 """The lease of a process that has begun this short a while ago cannot have ended, whatever failed."""
-
-_BOX = SecretBox(base64.urlsafe_b64encode(bytes(32)))
 
 
 @dataclass
@@ -101,9 +95,7 @@ def _schedule(board: Board, pin: Pin | None) -> Schedule:
         cron=_CRON,
         time_zone="UTC",
         condition=None,
-        webhook=Receiver(
-            host="receiver", url=_BOX.encrypt("https://receiver"), secret=_BOX.encrypt("whsec_c2VjcmV0")
-        ),
+        webhook=receiver(),
         paused=False,
         due_at=EPOCH_MS,
         created_at=EPOCH_MS,
@@ -156,41 +148,18 @@ class WatchedRuns(Runs):
                 del running[schedule.id]
 
 
-class SimulatedSender(WebhookSender):
-    """Sends over the simulated network."""
-
-    def __init__(self, world: World, timetable: Timetable, store: StoreData) -> None:
-        super().__init__(_BOX, [])
-        self._world = world
-        self._timetable = timetable
-        self._store = store
-
-    async def _check(self, url: httpx2.URL) -> None:
-        """The network has no addresses."""
-
-    async def _post(self, request: httpx2.Request) -> int:
-        notice_id = request.headers["webhook-id"]
-        kept = self._store.effective("notices", notice_id)
-        if kept is not None and kept["webhook"] == "delivered":
-            self._world.violate(f"notice {notice_id[-4:]} is delivered, and sent again")
-
-        def act() -> None:
-            self._timetable.sent.append(notice_id)
-
-        try:
-            await self._world.request(self._world.office, f"take {notice_id[-4:]}", act, writes=True)
-        except Unreachable as error:
-            raise httpx2.ConnectError(str(error)) from error
-        return 200
-
-
 def worker_of_schedules(
     world: World, timetable: Timetable, store: StoreData, *, storage: Storage
 ) -> ScheduleWorker:
     """The worker of a process."""
+
+    def was_delivered(notice_id: str) -> bool:
+        kept = store.effective("notices", notice_id)
+        return kept is not None and kept["webhook"] == "delivered"
+
     runs = WatchedRuns(world, timetable, BoardRepository(storage), storage)
-    receiver = ScheduleWebhooks(ScheduleRepository(storage), SimulatedSender(world, timetable, store))
-    return ScheduleWorker(runs, [receiver])
+    sender = SimulatedSender(world, timetable.sent, was_delivered)
+    return ScheduleWorker(runs, [ScheduleWebhooks(ScheduleRepository(storage), sender)])
 
 
 def unrest_of_schedules(world: World, store: StoreData) -> str | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -47,10 +47,12 @@ from tests.simulation.bus import (
     SimulatedQueue,
 )
 from tests.simulation.deletion import SWEEP_SECONDS, Deleting, Deletion
+from tests.simulation.keyed import KeyedApi, KeyedPost
 from tests.simulation.loop import Process
 from tests.simulation.schedules import Timetable, worker_of_schedules
 from tests.simulation.store import SCHEMA, SimulatedSqlite, SimulatedTypesense, StoreData
 from tests.simulation.turn import SimulatedGraph, Story
+from tests.simulation.webhooks import Received, send_events
 from tests.simulation.world import LATE_SECONDS, STORE_PATIENCE_SECONDS, TIMEOUT_SECONDS, World
 from tests.support.webhooks import events_of
 
@@ -89,6 +91,9 @@ class Cluster:
     """None in a seed in which nothing is deleted."""
     timetable: Timetable | None = None
     """None in a seed without schedules."""
+    received: Received | None = None
+    """None in a seed without webhooks."""
+    keyed: list[KeyedPost] = field(default_factory=list)
 
 
 class CountingObserver(RunObserver):
@@ -131,9 +136,11 @@ class Site:
         storage = made(world, cluster.store, SCHEMA, decisions)
         self.repository = repository = SessionRepository(storage)
         agents = AgentSite(world, cluster.story.office, storage, repository)
+        events = events_of(storage)
         self.lifecycle = lifecycle = RunLifecycle(
-            repository, queue, logs, calls=agents.records, events=events_of(storage)
+            repository, queue, logs, calls=agents.records, events=events
         )
+        self.keyed = KeyedApi(storage) if cluster.keyed else None
         allowances = Allowances(UsageRepository(storage), _QUOTAS)
         self.submissions = Submissions(
             lifecycle,
@@ -169,7 +176,7 @@ class Site:
             allowances=allowances,
         )
         self.worker: Worker | None = None
-        self.sweeping = Loops("worker")
+        self.loops = Loops("worker")
         self.following: list[JobWorker] = []
         self.schedules: ScheduleWorker | None = None
         if self.role in ("all", "worker"):
@@ -196,7 +203,11 @@ class Site:
                 await self.worker.sweep(before=now_ms())
             self.worker.start()
             if cluster.deletion is not None:
-                self.sweeping.every(SWEEP_SECONDS, "forget sessions", self.deleting.sessions.sweep)
+                self.loops.every(SWEEP_SECONDS, "forget sessions", self.deleting.sessions.sweep)
+            if cluster.received is not None:
+                send_events(
+                    world, self.loops, cluster.received, cluster.store, storage=storage, events=events
+                )
             if cluster.timetable is not None:
                 self.schedules = worker_of_schedules(world, cluster.timetable, cluster.store, storage=storage)
                 self.schedules.start()
@@ -236,7 +247,7 @@ class Site:
 
     async def stop(self) -> None:
         """End as on a signal."""
-        await self.sweeping.end()
+        await self.loops.end()
         if self.schedules is not None:
             await self.schedules.stop()
         if self.worker is not None:
