@@ -39,6 +39,8 @@ READS = {"read", ""}
 """Categories of calls that change nothing. A call of a tool that is not offered has none."""
 MOST_CALLS = 16
 NONE = "no card"
+ASIDE = "aside-4711"
+"""Stands in all that a parent graph sends beside its conversation."""
 SCHEMA_PLACES = {"question", "column", "comment", "rule"}
 """Texts of these may stand in the instructions: the schema does, and rules are orders."""
 
@@ -256,7 +258,10 @@ class Visit:
         """All that a tool that writes could change."""
         found: dict[str, Any] = {
             path: (await self.kai.http.get(path, params={"limit": "100"})).json()["items"]
-            for path in ("/examples", "/glossary", "/instructions", "/rules", "/database-connections")
+            for path in (
+                *("/examples", "/glossary", "/instructions", "/rules", "/memory/facts"),
+                "/database-connections",
+            )
         }
         path = f"/database-connections/{self.connection}/tables"
         found["tables"] = (await self.kai.http.get(path)).json()["items"]
@@ -275,7 +280,8 @@ class Visit:
         by_parent: bool = False,
     ) -> Turn:
         """Asks a model that obeys, in a new session or in this one. All cards are denied but those of which
-        `approve` is a part. A parent graph sends what it reads as messages before the question.
+        `approve` is a part. A parent graph sends what it reads as messages before the question, and the same
+        texts wherever else it could.
         """
         names = {**self.site.names, "{example}": self.example}
         known = {
@@ -317,9 +323,21 @@ class Visit:
 
     async def ask_by_parent(self, session: str, question: str, plants: Sequence[Injection]) -> str:
         """Returns the id of the run."""
-        said = [{"role": "assistant", "content": inserted(each.text, self.site.names)} for each in plants]
-        messages = [*said, {"role": "user", "content": question}]
-        body = {"assistant_id": self.connection, "input": {"messages": messages}}
+        texts = [inserted(each.text, self.site.names) for each in plants]
+        aside = [f"{ASIDE} {text}" for text in texts]
+        orders = {f"order_{number}": text for number, text in enumerate(aside)}
+        messages = [
+            *({"role": "system", "content": text} for text in aside),
+            *({"role": "developer", "content": text} for text in aside),
+            *({"role": "assistant", "content": text} for text in texts),
+            {"role": "user", "content": question},
+        ]
+        body = {
+            "assistant_id": self.connection,
+            "input": {"messages": messages, "rules": aside, "facts": orders},
+            "config": {"configurable": {**orders, "system_prompt": aside[0]}},
+            "context": orders,
+        }
         url = f"{self.site.server.address}/langgraph/threads/{session}/runs"
         started = await self.kai.http.post(url, json=body)
         assert started.status_code == 200, started.text
@@ -421,7 +439,7 @@ def assert_nothing_left(visit: Visit, turn: Turn) -> None:
     emitted = json.dumps([event.data for event in turn.events])
     written = [event.data for event in turn.events if event.data.get("type") in ("text", "analysis")]
     assert not [each for each in written if "![" in each["content"]]
-    for secret in SECRETS:
+    for secret in (*SECRETS, ASIDE):
         assert not [prompt for prompt in prompts if secret in prompt]
         assert secret not in emitted
 

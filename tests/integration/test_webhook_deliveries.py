@@ -13,6 +13,7 @@ from app.core.tasks import end_tasks
 from app.modules.webhooks.delivering import WebhookDeliveries
 from app.modules.webhooks.model import Webhook, WebhookDelivery
 from app.modules.webhooks.repository import WebhookRepository
+from app.modules.webhooks.sending import WebhookSender
 from tests.support.boards import kai_with_boards, store_settings
 from tests.support.scheduling import notices, receiver, run_due, scheduled, time_of
 from tests.support.waiting import until
@@ -87,7 +88,7 @@ async def test_hundreds_that_wait_for_a_silent_receiver_hold_up_no_other(
             over.set()
 
 
-async def test_a_receiver_that_fails_for_five_days_is_switched_off_and_its_webhook_says_so(
+async def test_a_receiver_that_fails_for_five_days_or_moves_to_a_forbidden_address_is_sent_no_more(
     settings: dict[str, object], tmp_path: Path
 ) -> None:
     async with kai_with_boards(settings, tmp_path) as kai, receiver(*[500] * 99) as hook:
@@ -120,6 +121,16 @@ async def test_a_receiver_that_fails_for_five_days_is_switched_off_and_its_webho
         assert latest["state"] in ("given_up", "waiting")
         again = await kai.call("PATCH", path, enabled=True)
         assert (again["disabled_because"], again["failing_since"]) == (None, None)
+
+        hook.statuses.clear()
+        at = began + 12 * _DAY_MS
+        await repository.add_deliveries(deliveries(webhook, 1, at))
+        box = kai.services.schedules._sender._box
+        forbidden = WebhookDeliveries(repository, WebhookSender(box, ()), {})
+        await forbidden.deliver_due(at)
+        (latest, *_) = (await kai.call("GET", f"{path}/deliveries"))["items"]
+        assert len(hook.requests) == sent  # each try checks the address again
+        assert "private, local or reserved" in latest["error"]
 
 
 async def test_notices_of_schedules_reach_registered_webhooks(
