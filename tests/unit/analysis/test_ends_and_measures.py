@@ -239,8 +239,5 @@ def test_a_lowest_price_is_a_minimum_where_the_highest_is_named() -> None:
     sheet = sheet_of(
         "What is the lowest price of each category?", sql, "category:text lowest_price:number", cells
     )
-    said = [fact.statement for fact in sheet.lead]
-    assert (
-        "**Tents** has the highest minimum price: 88.95." in said
-        or "Tents has the highest minimum price: 88.95." in said
-    )
+    said = [fact.statement.replace("*", "") for fact in sheet.lead]
+    assert "Tents has the highest minimum price: 88.95." in said

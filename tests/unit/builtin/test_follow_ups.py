@@ -245,6 +245,8 @@ def test_what_is_not_certain_is_declined() -> None:
             ("customers in 2025", "and the month before?"),
             ("revenue by month", "and the year before?"),
             ("list customers", "make it three"),
+            ("revenue by category", "and the average?"),
+            ("average order value", "and the median?"),
             (GERMANS, "those products"),
             (GERMANS, "how many cities do they have?"),
             (GERMANS, "how many different names do they have?"),

@@ -171,8 +171,9 @@ def recompute(plan: QueryPlan, tokens: Sequence[Token], network: SchemaNetwork) 
     if function is None or len(plan.measures) != 1 or plan.whole or plan.part or plan.change:
         return None
     (old,) = plan.measures
-    if old.function not in _FUNCTIONS.values() or old.definition or old.each:
-        return None
+    said = FUNCTION_WORDS.get(old.function, old.function)
+    if old.function not in _FUNCTIONS.values() or not old.name.startswith(f"{said} ") or old.each:
+        return None  # an average of revenue may be one of orders, of lines or of months
     if len(old.fields) != 1 or (function == "sum" and is_rate(network, old.fields[0])):
         return None
     name = FUNCTION_WORDS.get(function, function)
