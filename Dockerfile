@@ -1,4 +1,5 @@
-# Builds with `docker build -t kai .`; runs as an unprivileged user and keeps everything in /data.
+# Builds with `docker build -t kai .`, and with the drivers of warehouses with
+# `docker build -t kai:all --target all .`; runs as an unprivileged user and keeps everything in /data.
 FROM python:3.13-slim AS build
 WORKDIR /build
 COPY requirements requirements
@@ -15,9 +16,11 @@ COPY migrations migrations
 COPY typesense_checkpoint typesense_checkpoint
 RUN PATH=/opt/node/bin:$PATH /opt/kai/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
-FROM python:3.13-slim
+FROM build AS build-all
+RUN /opt/kai/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/warehouses.txt
+
+FROM python:3.13-slim AS base
 RUN useradd --system --uid 10001 --home-dir /data kai && install -d -o kai -g kai -m 700 /data
-COPY --from=build /opt/kai /opt/kai
 USER kai
 VOLUME /data
 EXPOSE 8000
@@ -26,3 +29,9 @@ ENV PATH=/opt/kai/bin:$PATH KAI_DATA_DIR=/data KAI_HOST=0.0.0.0 PYTHONUNBUFFERED
 HEALTHCHECK --start-period=15s CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
 STOPSIGNAL SIGTERM
 CMD ["kai", "serve"]
+
+FROM base AS all
+COPY --from=build-all /opt/kai /opt/kai
+
+FROM base
+COPY --from=build /opt/kai /opt/kai

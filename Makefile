@@ -132,6 +132,9 @@ lock: .venv/uv ## Pin the requirements again, with hashes and without addresses
 		-o requirements/runtime.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --all-extras --group build --group test \
 		-c requirements/runtime.txt $(LOCK) -o requirements/test.txt
+	@$(BIN)/uv pip compile -q pyproject.toml --extra warehouses -c requirements/test.txt $(LOCK) \
+		$$(sed -n 's/^\([a-z0-9.-]*\)==.*/--no-emit-package \1/p' requirements/runtime.txt) \
+		-o requirements/warehouses.txt
 	@$(BIN)/uv pip compile -q requirements/uv.in $(LOCK) -o requirements/uv.txt
 	@$(BIN)/uv pip compile -q requirements/node.in $(LOCK) -o requirements/node.txt
 	@$(BIN)/uv pip compile -q requirements/generators.in $(LOCK) -o requirements/generators.txt

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _STEP_SECONDS = 280
+_OF_ALL = ("build-all", "all")
+"""Stages of the tag that holds all drivers."""
 _PIP = re.compile(r"(\S+)/bin/pip install --no-cache-dir")
 _UV = f"{Path(sys.executable).with_name('uv')} pip install --quiet"
 _INSTALL = f'#!/bin/sh\n{_UV} --offline --python "$@" || {_UV} --system-certs --python "$@"\n'
@@ -38,34 +40,44 @@ class BuiltImage:
 
     def build(self, source: Path) -> None:
         """Raises `AssertionError` if a step fails, or is of a kind that is not known here."""
+        for stage, word, rest in _instructions((source / "Dockerfile").read_text()):
+            if stage not in _OF_ALL:
+                self._take(source, word, rest)
+
+    def build_all(self, source: Path) -> None:
+        """Add what the tag of all drivers has, after `build`. Raises what that raises."""
+        for stage, word, rest in _instructions((source / "Dockerfile").read_text()):
+            if stage in _OF_ALL:
+                self._take(source, word, rest)
+
+    def _take(self, source: Path, word: str, rest: str) -> None:
         ignored = (source / ".dockerignore").read_text().split()
-        for word, rest in _instructions((source / "Dockerfile").read_text()):
-            match word:
-                case "WORKDIR":
-                    self._place = self._inside(rest)
-                    self._place.mkdir(parents=True)
-                case "COPY" if rest.startswith("--from=build "):
-                    copied, target = rest.split()[1:]
-                    assert copied == target
-                    assert self._inside(copied).exists()
-                case "COPY":
-                    *names, target = rest.split()
-                    for name in names:
-                        _copy(source, name, self._place / target, ignored=ignored)
-                case "RUN" if rest.startswith("useradd "):  # needs a machine of its own
-                    pass
-                case "RUN":
-                    step = _PIP.sub(r"install-by-uv \1/bin/python", rest)
-                    self.run("sh", "-ec", step.replace("/opt/", f"{self.folder}/opt/"), cwd=self._place)
-                case "ENV":
-                    for name, value in (each.split("=", 1) for each in rest.split()):
-                        self._set(name, value)
-                case "CMD":
-                    self.command = json.loads(rest)
-                case "FROM" | "USER" | "VOLUME" | "EXPOSE" | "HEALTHCHECK" | "STOPSIGNAL":
-                    pass
-                case _:
-                    raise AssertionError(f"{word} is not known to this test")
+        match word:
+            case "WORKDIR":
+                self._place = self._inside(rest)
+                self._place.mkdir(parents=True)
+            case "COPY" if rest.startswith("--from=build"):
+                copied, target = rest.split()[1:]
+                assert copied == target
+                assert self._inside(copied).exists()
+            case "COPY":
+                *names, target = rest.split()
+                for name in names:
+                    _copy(source, name, self._place / target, ignored=ignored)
+            case "RUN" if rest.startswith("useradd "):  # needs a machine of its own
+                pass
+            case "RUN":
+                step = _PIP.sub(r"install-by-uv \1/bin/python", rest)
+                self.run("sh", "-ec", step.replace("/opt/", f"{self.folder}/opt/"), cwd=self._place)
+            case "ENV":
+                for name, value in (each.split("=", 1) for each in rest.split()):
+                    self._set(name, value)
+            case "CMD":
+                self.command = json.loads(rest)
+            case "FROM" | "USER" | "VOLUME" | "EXPOSE" | "HEALTHCHECK" | "STOPSIGNAL":
+                pass
+            case _:
+                raise AssertionError(f"{word} is not known to this test")
 
     def run(self, *command: str, cwd: Path) -> str:
         """Returns what a command prints. Ends it and what it started after 280 seconds."""
@@ -96,12 +108,16 @@ class BuiltImage:
         return self.folder / path.removeprefix("/")
 
 
-def _instructions(text: str) -> Iterator[tuple[str, str]]:
+def _instructions(text: str) -> Iterator[tuple[str, str, str]]:
+    """Returns the stage, the word and the rest of each instruction."""
+    stage = ""
     without_comments = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
     for line in re.sub(r"\\\n\s*", "", without_comments).splitlines():
         if line.strip():
             word, rest = line.split(maxsplit=1)
-            yield word, rest
+            if word == "FROM":
+                stage = rest.partition(" AS ")[2]
+            yield stage, word, rest
 
 
 def _copy(source: Path, name: str, target: Path, *, ignored: list[str]) -> None:

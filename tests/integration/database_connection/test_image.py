@@ -9,6 +9,7 @@ import openpyxl
 import psycopg
 import pytest
 
+from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.dockerfile import BuiltImage
 from tests.support.mariadb_server import MariadbServer
 from tests.support.postgres_server import PostgresServer
@@ -67,8 +68,22 @@ def test_the_image_asks_files(image: BuiltImage, tmp_path: Path, ending: str) ->
     assert_answers(image, f"duckdb:///{path}" if ending == "duckdb" else str(path), tmp_path)
 
 
-def assert_answers(image: BuiltImage, database: str, folder: Path) -> None:
+def test_the_tag_of_all_drivers_asks_a_warehouse(
+    image: BuiltImage, clickhouse: ClickhouseServer, tmp_path: Path
+) -> None:
+    values = ", ".join(map(str, ROWS))
+    clickhouse.run(
+        "CREATE DATABASE image;\nCREATE TABLE image.buyers (name String, country String) "
+        f"ENGINE = MergeTree ORDER BY name;\nINSERT INTO image.buyers VALUES {values};\n"
+    )
+    image.build_all(ROOT)
+    assert_answers(image, clickhouse.url("image"), tmp_path, things="buyers")
+    python = str(image.folder / "opt/kai/bin/python")
+    assert image.run(python, "-c", "import snowflake.sqlalchemy; print('there')", cwd=tmp_path) == "there\n"
+
+
+def assert_answers(image: BuiltImage, database: str, folder: Path, *, things: str = "customers") -> None:
     program, *_ = image.command
-    said = image.run(program, "ask", "How many customers per country?", "--db", database, cwd=folder)
+    said = image.run(program, "ask", f"How many {things} per country?", "--db", database, cwd=folder)
     assert "France" in said
     assert "Norway" in said
