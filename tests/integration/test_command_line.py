@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -16,7 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.command_line import kai
+from tests.support.command_line import kai, run_main
+from tests.support.kai_process import start_kai
 from tests.support.scripted_model import Scripted, ScriptedModel, scripted_model
 
 KAI = Path(sys.executable).with_name("kai")
@@ -61,19 +61,19 @@ def test_a_server_starts_in_a_process_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_server_without_a_terminal_logs_settings_of_other_versions_and_goes_on(tmp_path: Path) -> None:
-    with (
-        (tmp_path / "log").open("w") as log,
-        subprocess.Popen(
-            [KAI, "serve", "--port", "0", "--data-dir", tmp_path / "data"],
-            env=_clean() | {"KAI_NEWER": "1", "KAI_AGENT": '{"newer": {"a": 1}}', "KAI_LLM__NEWER": "x"},
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("KAI is ready at ")
-        process.terminate()
+    reading, writing = os.pipe()
+    with (tmp_path / "log").open("w") as log, open(reading) as said:  # noqa: PTH123 - a descriptor
+        process = start_kai(
+            ["serve", "--port", "0", "--data-dir", str(tmp_path / "data")],
+            environment=_clean()
+            | {"KAI_NEWER": "1", "KAI_AGENT": '{"newer": {"a": 1}}', "KAI_LLM__NEWER": "x"},
+            folder=tmp_path,
+            stdout=writing,
+            stderr=log.fileno(),
+        )
+        os.close(writing)
+        assert said.readline().startswith("KAI is ready at ")
+        process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     errors = [line["message"] for line in lines if line["level"] == "ERROR"]
@@ -84,13 +84,14 @@ def test_a_server_without_a_terminal_logs_settings_of_other_versions_and_goes_on
 def test_an_unknown_setting_stops_a_server_on_a_terminal(tmp_path: Path) -> None:
     terminal, of_kai = pty.openpty()
     try:
-        stopped = subprocess.run(
-            [KAI, "serve", "--port", "0", "--data-dir", tmp_path],
-            env=_clean() | {"KAI_AGENT__MAX_STEP": "1"},
+        stopped = start_kai(
+            ["serve", "--port", "0", "--data-dir", str(tmp_path)],
+            environment=_clean() | {"KAI_AGENT__MAX_STEP": "1"},
+            folder=tmp_path,
+            stdout=of_kai,
             stderr=of_kai,
-            timeout=120,
         )
-        assert stopped.returncode == 2
+        assert stopped.wait(120) == 2
         said = os.read(terminal, 4_096).decode().strip()
     finally:
         os.close(terminal)
@@ -133,13 +134,9 @@ main()
 
 @pytest.mark.parametrize("room", [1_000, 20_000, 40_000, 80_000])
 def test_a_disk_that_is_full_at_the_start_is_said_in_one_line(room: int, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [KAI, "serve", "--port", "0", "--data-dir", tmp_path],
-        env=_clean(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
+    arguments = ["serve", "--port", "0", "--data-dir", str(tmp_path)]
+    done = run_main(
+        "tests.support.full_disk", arguments, folder=tmp_path, seconds=120, variables={"ROOM": str(room)}
     )
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
