@@ -1,5 +1,5 @@
 """Generators of clients take the OpenAPI documents as they are served, without a warning, and a client that
-each has made calls the server and gets a typed problem.
+each has made calls twenty routes of the server and gets a typed problem.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from tests.support.server import running_server
 NOT_FOUND = "urn:kai:not-found"
 
 
-async def test_generators_and_a_linter_take_the_documents(tmp_path: Path) -> None:
+async def test_generators_and_a_linter_take_the_documents(tmp_path: Path, shop: str) -> None:
     await install_generators()
     with running_server(tmp_path / "data", {}) as server:
         documents = []
@@ -29,8 +29,8 @@ async def test_generators_and_a_linter_take_the_documents(tmp_path: Path) -> Non
             folder.mkdir()
         linted, (said, by_python), by_typescript = await asyncio.gather(
             lint(documents),
-            call_by_python(documents[0], folders[0], server.address),
-            call_by_typescript(documents[0], folders[1], server.address),
+            call_by_python(documents[0], folders[0], server.address, shop),
+            call_by_typescript(documents[0], folders[1], server.address, shop),
         )
     assert linted.count("validated in") == len(documents)
     assert [word for word in ("warning", "error") if f" {word} " in linted] == [], linted

@@ -3,6 +3,9 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import httpx
 
 from app.core.bus.nats_logs import GATHERED_SECONDS
 from tests.e2e.test_turn import PER_COUNTRY, sql
@@ -30,6 +33,23 @@ async def test_a_question_to_one_instance_is_followed_on_another_without_a_gap(
     assert chunks(before, "results")[0]["rows"] == ROWS
     assert "".join(chunks(before + after, "text")[1:]).endswith(BRAZIL)
     assert after[-1].data["status"] == "complete"
+
+
+async def test_a_key_that_both_instances_get_creates_one_record(first: Client, second: Client) -> None:
+    key = {"Idempotency-Key": str(uuid4())}
+
+    async def create(instance: Client, title: str = "Sales") -> httpx.Response:
+        return await instance.http.post("/boards", json={"title": title}, headers=key)
+
+    answers = await asyncio.gather(*(create(each) for each in (first, second) * 4))
+    waiting = [answer.json()["type"] for answer in answers if answer.status_code != 201]
+    assert {*waiting} <= {"urn:kai:idempotency-key-in-use"}
+    repeated = [await create(each) for each in (first, second)]
+    made = [answer for answer in answers if answer.status_code == 201]
+    assert len({answer.content for answer in [*made, *repeated]}) == 1
+    assert all(answer.headers["Idempotent-Replayed"] == "true" for answer in repeated)
+    other = await create(second, "Costs")
+    assert (other.status_code, other.json()["type"]) == (422, "urn:kai:idempotency-key-reused")
 
 
 async def test_a_conversation_goes_on_over_instances(
