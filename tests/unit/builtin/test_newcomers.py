@@ -150,6 +150,8 @@ QUESTIONS = {
     ),
     "average number of days between the order and the return": "select 16.5",
     "median days from order to return": "select 16.5",
+    "how many days are there on average between an order and its return": "select 16.5",
+    "By how much did revenue grow from 2024 to 2025?": "select 804, 2560, 1756, 1756 * 100.0 / 804",
     "how many custoemrs are there": "select count(*) from customers",
     "averge salary of employes": "select avg(salary) from employees",
     "revenue in Germny": "select sum(amount) from order_lines join orders o on o.id = order_id where"
@@ -256,6 +258,12 @@ def test_groups_are_ranked_by_those_who_bought_first_in_a_period() -> None:
     _assert_rows(SALES, "which country had the most new customers in 2024", "select 'Peru', 1")
 
 
+def test_growth_to_a_period_that_is_not_over_tells_so() -> None:
+    answer = write("how did revenue grow from 2024 to 2025", SCHEMA, previous=None, today=TODAY)
+    assert isinstance(answer, WrittenSql)
+    assert "Of the later period, only days up to 2025-07-15 are known." in answer.explanation
+
+
 def test_days_and_absences_that_rows_do_not_tell_are_declined() -> None:
     def check(question: str) -> None:
         with pytest.raises(Beyond):
@@ -304,7 +312,7 @@ def test_growth_tells_where_the_data_end_within_the_later_period() -> None:
     schema = Schema("sqlite", ends)
     answer = write("How did revenue grow in 2025?", schema, previous=None, today=date(2026, 1, 5))
     assert isinstance(answer, WrittenSql)
-    assert "The data end on 2025-04-06, within the later period." in answer.explanation
+    assert "Of the later period, only days up to 2025-04-06 are known." in answer.explanation
 
 
 def test_a_total_of_a_column_named_like_its_table_is_its_sum() -> None:

@@ -256,7 +256,7 @@ class Having:
 class Change:
     """The measure of one period beside that of an earlier one. `relative`: groups are ordered by percent.
     `begins` is the first day of the data if it lies after the first of the earlier period, `ends` the last
-    one if it lies before the last of the later period, else empty.
+    known one if it lies before the last of the later period, else empty.
     """
 
     field: PlanColumn

@@ -235,7 +235,7 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond(
                 f"The data begin on {begins}, within the earlier of the periods; name two to compare."
             )
-        ends = str(last) if last < min(after.last or last, growth.today) else ""
+        ends = str(last) if last < (after.last or last) else ""
         return plan.Change(field, before, after, growth.relative, begins, ends)
 
     def _newcomers(self, new: NewRows) -> plan.QueryPlan | None:

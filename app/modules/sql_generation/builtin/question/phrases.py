@@ -63,7 +63,7 @@ def read_days(tokens: Sequence[Token], lexicon: Lexicon) -> tuple[int, tuple[Que
         if joint and raws[at : at + 1] != [joint]:
             return None
         at += bool(joint)
-        at += raws[at : at + 1] in (["the"], ["its"], ["their"])
+        at += raws[at : at + 1] in (["the"], ["an"], ["a"], ["its"], ["their"])
         length, links = lexicon.find(tokens[at:])
         if not length and tokens[at:]:
             length, links = 1, lexicon.alike(tokens[at].raw)

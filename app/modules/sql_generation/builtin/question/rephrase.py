@@ -65,12 +65,12 @@ _COUNTED = re.compile(
 
 _DAYS = re.compile(
     r"(?:average |mean )?(?:number of |how many )days"
-    r"(?: (?:are there|were there|pass(?:ed)?|lie|lay|go by|is it))?"
+    r"(?: (?:are there|were there|are|pass(?:ed)?|lie|lay|go by|is it))?(?P<average> on average)?"
     r" (?P<between>(?:between|from) .+?)(?P<after> on average)?(?=$|[?.!]| (?:in|for|per|by) )",
     re.IGNORECASE,
 )
 _GREW = re.compile(
-    r"how (?:much |strongly |fast )?(?:did|has|have|had|does|do) (?P<what>.+?) "
+    r"(?:by )?how (?:much |strongly |fast )?(?:did|has|have|had|does|do) (?P<what>.+?) "
     r"(?:gr(?:o|e)wn?|increased?|ris(?:e|en)|declined?|decreased?|f[ae]ll(?:en)?|dropp?(?:ed)?|shr[aiu]nk)"
     r"(?P<rest>$|[?.!]| (?:in|this|last|since|between|from|during|per|by|over|compared|vs|versus)\b)",
     re.IGNORECASE,
@@ -144,7 +144,7 @@ def rephrase(question: str, lexicon: Lexicon) -> str:
 
 def _count_days(found: re.Match[str]) -> str:
     """Returns "average days between" for "how many days pass between ... on average"."""
-    is_average = found["after"] or found[0].lower().startswith(("average", "mean"))
+    is_average = found["average"] or found["after"] or found[0].lower().startswith(("average", "mean"))
     return f"average days {found['between']}" if is_average else found[0]
 
 

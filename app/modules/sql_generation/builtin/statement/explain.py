@@ -59,7 +59,7 @@ def explain(query: plan.QueryPlan) -> str:
     if query.change and query.change.begins:
         unseen.append(f" The data begin on {query.change.begins}, within the earlier period.")
     if query.change and query.change.ends:
-        unseen.append(f" The data end on {query.change.ends}, within the later period.")
+        unseen.append(f" Of the later period, only days up to {query.change.ends} are known.")
     return "".join(parts) + "." + "".join(unseen)
 
 
