@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import duckdb
 import httpx
@@ -13,6 +15,7 @@ from tests.support.keys import made_key
 from tests.support.mcp_client import mcp_client, text_of
 from tests.support.scripted_model import ScriptedModel, scripted_model
 from tests.support.server import Server, running_server
+from tests.support.waiting import until
 
 SHOP = """
 create table customers (id integer, name varchar, country varchar, email varchar, wageamount integer);
@@ -77,7 +80,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     keys = {"olga": made_key(data, "olga", "--role", "admin")}
     with (
         scripted_model() as model,
-        running_server(data, {**model_settings(model), "KAI_AUTH__REQUIRED": "true"}) as server,
+        running_server(data, {**model_settings(model), "KAI_AUTH__REQUIRED": "true"}, data / "log") as server,
     ):
         clients = {"olga": _client(server, keys["olga"])}
         for name, country in COUNTRIES.items():
@@ -116,7 +119,7 @@ async def test_no_door_shows_a_person_what_the_policies_hide(house: House) -> No
         house.model.rule("", "These are they.")
         house.model.rule("SQL writer", "```sql\nSELECT * FROM customers ORDER BY id\n```")
         house.seen = []
-        ids[person] = _use_api(house, person)
+        ids[person] = await _use_api(house, person)
         _use_openai(house, person)
         _use_agui(house, person)
         _use_langgraph(house, person)
@@ -135,12 +138,28 @@ async def test_no_door_shows_a_person_what_the_policies_hide(house: House) -> No
         if hidden in text
     ]
     assert not leaks, "\n".join(map(str, leaks))
+    assert house.server.log is not None
+    log = house.server.log.read_text()
+    assert "['own country']" in log
+    values = (*UNKNOWN[3:], *OF_OTHERS["anna"], *OF_OTHERS["bob"])  # its readers may know names
+    assert [each for each in values if each in log] == []
     for person, own in (("anna", "Cleo"), ("bob", "Zebrawood")):
         doors = {door.split()[0] for door, text in shown[person] if own in text}
-        assert doors >= {"api", "openai", "ag-ui", "langgraph", "mcp", "rows", "sample", "prompt"}, doors
+        assert doors >= {
+            "api",
+            "openai",
+            "ag-ui",
+            "langgraph",
+            "mcp",
+            "rows",
+            "xlsx",
+            "pin",
+            "sample",
+            "prompt",
+        }
 
 
-def _use_api(house: House, person: str) -> Mapping[str, str]:
+async def _use_api(house: House, person: str) -> Mapping[str, str]:
     """Returns what the person made by it, by the names of parameters of routes."""
     http, mine = house.clients[person], {"db_connection_id": house.database}
     session = _made(http.post("/api/v1/sessions", json=mine))
@@ -162,8 +181,11 @@ def _use_api(house: House, person: str) -> Mapping[str, str]:
     path = f"/api/v1/sessions/{session}/messages/{message}/rows"
     for form in ("application/json", "text/csv", "application/x-ndjson"):
         house.see("rows", http.get(path, headers={"Accept": form}))
+    with ZipFile(BytesIO(http.get(path, params={"format": "xlsx"}).content)) as workbook:
+        house.seen += [("xlsx", workbook.read(name).decode()) for name in workbook.namelist()]
     house.see("link", http.post("/api/v1/links", json={"kind": "answer", "target_id": message}))
     return {
+        **await _use_boards(house, person, message),
         "db_connection_id": house.database,
         "session_id": session,
         "message_id": message,
@@ -172,6 +194,46 @@ def _use_api(house: House, person: str) -> Mapping[str, str]:
         "result_id": message,
         "number": "1",
         "ending": "svg",
+    }
+
+
+async def _use_boards(house: House, person: str, message: str) -> Mapping[str, str]:
+    """Pins an answer, has it drawn and refreshed, and writes of it. Returns what was made."""
+    http = house.clients[person]
+    board = _made(http.post("/api/v1/boards", json={"title": "Mine"}))
+    pin = house.see("pin", http.post(f"/api/v1/boards/{board}/pins", json={"message_id": message})).json()[
+        "id"
+    ]
+    place = f"/api/v1/boards/{board}/pins/{pin}"
+
+    async def is_done() -> bool:
+        return bool(house.see("pin", http.get(place)).json()["state"] != "running")
+
+    await until(is_done)
+    house.see("chart", http.post(f"{place}/chart", json={"words": "as bars"}))
+    house.see("report", http.post("/api/v1/reports", json={"board_id": board, "format": "html"}))
+    schedule = {"board_id": board, "pin_id": pin, "cron": "0 8 * * *", "time_zone": "UTC"}
+    comments = [
+        house.see(
+            "comment", http.post("/api/v1/comments", json={"kind": kind, "target_id": to, "text": "Why?"})
+        )
+        for kind, to in (("answer", message), ("board", board))
+    ]
+    for kind, to in (("answer", message), ("board", board)):
+        house.see("comment", http.get("/api/v1/comments", params={"kind": kind, "target_id": to}))
+    own = {"anna": "Cleo", "bob": "Zebrawood"}[person]
+    fact = {"text": f"Mine is {own}.", "kind": "terminology", "scope": "workspace"}
+    known = http.post("/api/v1/memory/facts", json={"db_connection_id": house.database, **fact})
+    example = {"question": f"Where is {own}?", "sql": f"SELECT country FROM customers WHERE name = '{own}'"}
+    written = http.post("/api/v1/examples", json={"db_connection_id": house.database, **example})
+    assert written.status_code == 403  # what one person writes would reach the prompts of another
+    house.see("metrics", http.get("/metrics"))
+    return {
+        "board_id": board,
+        "pin_id": pin,
+        "schedule_id": _made(http.post("/api/v1/schedules", json=schedule)),
+        "comment_id": comments[0].json()["id"],
+        "fact_id": known.json()["id"],
     }
 
 
