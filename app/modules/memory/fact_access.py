@@ -82,7 +82,8 @@ class FactAccess:
             if not _shares_facts(connection):
                 raise FactPlaceUnclear(
                     "The database shows each person what its policies let them see: no fact about it is "
-                    "shared. Give the fact the scope workspace."
+                    "shared. Write it as an instruction of the database, which is left out for whom it names "
+                    "what they may not see, or give the fact the scope workspace."
                 )
         else:
             await self._connections.repository.get(new.owner, new.connection_id)

@@ -26,7 +26,7 @@ class NotOffered(Invalid):
     problem = "link-not-offered"
     title = "No link for this database"
     sentence = (
-        "Statements on this database run as the role of each person, so your rows are not shown to "
+        "This database shows each person their own rows, by roles or by policies, so yours are not shown to "
         "others. Send the question: they get their own rows."
     )
 

@@ -31,5 +31,6 @@ class ExternalMemoryNotAllowed(Conflict):
     title = "The database is not remembered outside"
     sentence = (
         "The owner of this database has not allowed that it is remembered outside of KAI: they set "
-        "external_memory by PATCH /database-connections/{{id}}."
+        "external_memory by PATCH /database-connections/{{id}}. While the database has policies, nothing of "
+        "it is: ask without a graph memory."
     )
