@@ -27,6 +27,9 @@ from app.modules.context_store.errors import EntryUnknown
 from app.modules.database_connection.errors import PersonUnknown, PoliciesRefused, StatementNotRun
 from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.statement_audit import Asker
+from app.modules.memory.errors import FactPlaceUnclear
+from app.modules.memory.fact_reading import FactFilter
+from app.modules.memory.model import FactSource, NewFact
 from app.modules.policies.model import Policies
 from app.modules.policies.rights import Person
 from app.modules.records.model import NewQuestion
@@ -448,6 +451,40 @@ async def test_answers_of_a_further_database_stay_with_its_rights_when_it_is_tak
     shown = await read_pin(services, person("anna", ANNA), pinned)
     assert shown.pin.result is not None
     assert shown.pin.result.rows_head == [[3]]  # of the database that the pin names
+
+
+async def test_shared_facts_and_the_graph_memory_are_closed_while_policies_hold(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    model.rule("", "All of them.")
+    model.rule("SQL writer", "```sql\nSELECT id FROM customers\n```")
+    fact = NewFact(
+        owner="anna",
+        scope="shared",
+        kind="terminology",
+        text="A buyer on the tree is a customer of Oslo",
+        source=FactSource(origin="promotion", at=0),
+        connection_id=shop.id,
+    )
+    with pytest.raises(FactPlaceUnclear, match="Write it as an instruction"):
+        await services.facts.keep(fact)
+    await services.connection_policies.change("anna", shop.id, None)
+    await services.facts.keep(fact)
+    allows_outside: list[bool] = []
+    recalled: list[bool] = []
+    for policies in (None, POLICIES):
+        await services.connection_policies.change("anna", shop.id, policies)
+        await services.database_connections.change("anna", shop.id, {"external_memory": True})
+        held = await services.database_connections.repository.get("anna", shop.id)
+        model.forget()
+        model.rule("", "All of them.")
+        model.rule("SQL writer", "```sql\nSELECT id FROM customers\n```")
+        await ask(services, held, person("bob", BOB), None)
+        recalled.append(any("Oslo" in each.text for each in model.requests))
+        allows_outside.append((await services.external_memory.outside_memory("bob", shop.id)).allowed)
+        found = await services.facts.first("bob", FactFilter(connection_id=shop.id), 5)
+        assert len(found) == (policies is None)
+    assert recalled == allows_outside == [True, False]
 
 
 async def test_a_webhook_sends_no_answer_from_before_a_change_of_policies(
