@@ -1,6 +1,8 @@
 """Guesses about a column's values, from its name alone."""
 
 import re
+import tomllib
+from pathlib import Path
 from typing import Literal
 
 from app.core.language import Language
@@ -8,17 +10,10 @@ from app.core.words import singular, without_accents
 from app.modules.analysis.figures.requested_measures import words_of
 from app.modules.analysis.words import title, word_set
 
-_KEYS = word_set("""
-    id uuid guid key identifier zip zipcode code phone fax postcode isbn sku
-""")
-_CHANGES = word_set("""
-    change growth increase delta mom yoy veranderung wachstum zuwachs cambio crecimiento variacion
-    croissance variation changement
-""")
-_NO_KEYS = word_set("""
-    paid unpaid prepaid grid valid invalid solid liquid bid aid
-""")
-_CALENDAR = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "decade"})
+_WORDS = {
+    name: word_set(words)
+    for name, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+}
 _IN_ENGLISH = {
     **dict.fromkeys(("jahr", "jahre", "ano", "anio", "annee", "an"), "year"),
     **dict.fromkeys(("quartal", "trimestre"), "quarter"),
@@ -28,57 +23,20 @@ _IN_ENGLISH = {
     **dict.fromkeys(("datum", "fecha"), "date"),
 }
 """Names of periods in other languages, without their accents."""
-_DATED = _CALENDAR | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
-_REFERRING = frozenset({"to", "by"})  # as in reports to, managed by
-_POSITIONS = frozenset({"rank", "position", "row", "rn", "index"})
-_ADDITIVE = word_set("""
-    amount revenue sale turnover quantity qty unit count total subtotal profit spend spent spending cost
-    expense order payment paid earning kwh mwh
-""")
-_NOT_ADDITIVE = word_set("""
-    avg average mean median price rate ratio share percent percentage per age year score rating margin
-    running cumulative cum rolling distinct unique min max minimum maximum rank index growth change pct
-    moving unitprice highest lowest
-""")
-_PARTS = word_set("""
-    share pct percent percentage ratio rate prozent porcentaje tasa pourcentage taux
-""")
+_DATED = _WORDS["calendar"] | {"date", "period", "time", "since", "founded", "yr", "yyyymm", "yyyymmdd"}
 _COMPOUND_PART = re.compile(r"(?:quote|anteil)$")
-_SHARES_OF_ONE = frozenset({"rate", "ratio", "share", "fraction", "proportion", "quote", "anteil"})
-_FIRST_OF_SHARES = frozenset(
-    {"tasa", "cuota", "proporcion", "taux", "proportion", "ratio", "anteil", "quote"}
-)
-"""First words of the names of shares, such as tasa de retorno."""
-_NO_SHARES = frozenset({"exchange", "fx", "currency", "cambio", "change", "sharpe", "odds", "aspect", "per"})
-"""Words of the names of rates and ratios that are prices or numbers."""
-_RATIOS = _PARTS | {"avg", "average", "mean", "promedio", "moyenne"}
-_MONEY = word_set("""
-    revenue sale income earning cost expense spending profit loss price saving payment fee tax wage salary
-    asset fund credit debit budget euro dollar pound amount turnover spend spent paid umsatz umsaetze kosten
-    erloese einnahmen ausgaben preis gewinn venta ingreso gasto costo coste beneficio ganancia precio
-    importe vente revenu cout depense benefice montant prix unitprice
-""")
-_NO_COUNTS = _MONEY | word_set("""
+_RATIOS = _WORDS["parts"] | {"avg", "average", "mean", "promedio", "moyenne"}
+_NO_COUNTS = _WORDS["money"] | word_set("""
     gain cent second minute hour day week month quarter year meter metre mile kilometer kilometre gram
     kilogram ton tonne liter litre gallon byte degree value status net gross plan target date level balance
     difference variance stock tage stunden jahre hora dia frai heure jour chiffre
 """)
 _GERMAN_PLURALS = ("en", "er", "e", "n")
 _GERMAN_PLURALS_ONLY = ("ungen", "heiten", "keiten")
-_GERMAN_SINGULARS = frozenset({"anzahl", "menge", "summe", "quote", "rate", "nummer", "gruppe", "note"})
 _PARTICIPLES = ("ed", "sold", "won", "lost", "sent", "made")
-_LEVELS = word_set("""
-    balance stock inventory headcount level backlog outstanding population bestand saldo plantilla
-    existencias effectif solde
-""")
 _ON_HAND = re.compile(r"\bon hand\b")
 _OFFSET = re.compile(r"^(?:hour|day|week|month|quarter|year)s? (?:since|after|number|no|nr|index|offset)\b")
 """Names of the distance of a row from a beginning, such as months since signup."""
-_OPEN = word_set("""
-    open pending unresolved unpaid active employed enrolled offen offene abierto abiertas abiertos pendientes
-    ouvert ouverts ouvertes
-""")
-"""Words before the things that are so at a point in time, such as open tickets."""
 
 
 def is_calendar_or_key(name: str) -> bool:
@@ -86,22 +44,26 @@ def is_calendar_or_key(name: str) -> bool:
     words = _words(name)
     last = words[-1] if words else ""
     last = _IN_ENGLISH.get(without_accents(last), last)
-    if len(words) > 1 and last in _CALENDAR and title(name).endswith("s"):
+    if len(words) > 1 and last in _WORDS["calendar"] and title(name).endswith("s"):
         return False  # a number of days, say
     if _OFFSET.match(calendar_title(name)):
         return True
-    return is_key(name) or last in _CALENDAR | _POSITIONS | _REFERRING or words == ["number"]
+    return (
+        is_key(name)
+        or last in _WORDS["calendar"] | _WORDS["positions"] | _WORDS["referring"]
+        or words == ["number"]
+    )
 
 
 def is_key(name: str) -> bool:
     words = _words(name)
     if not words:
         return False
-    return words[-1] in _KEYS or (words[-1].endswith("id") and words[-1] not in _NO_KEYS)
+    return words[-1] in _WORDS["keys"] or (words[-1].endswith("id") and words[-1] not in _WORDS["no_keys"])
 
 
 def is_calendar(name: str) -> bool:
-    return calendar_title(name) in _CALENDAR
+    return calendar_title(name) in _WORDS["calendar"]
 
 
 def is_dated(name: str) -> bool:
@@ -127,16 +89,20 @@ def part_of_year(part: str, year: str) -> Literal["month", "quarter"] | None:
 def is_additive(name: str) -> bool:
     """Return True for names of amounts and counts, False for prices, rates, ages and unclear names."""
     words = set(_words(name))
-    return bool(words & _ADDITIVE) and not words & _NOT_ADDITIVE
+    return bool(words & _WORDS["additive"]) and not words & _WORDS["not_additive"]
 
 
 def is_share_of_one(name: str) -> bool:
     """Return True for names of rates, ratios and shares in four languages, which 0.429 means 42.9% of."""
     words = [without_accents(word) for word in title(name).split()]
-    if not words or _NO_SHARES & set(words):
+    if not words or _WORDS["no_shares"] & set(words):
         return False
     last = words[-1]
-    return last in _SHARES_OF_ONE or bool(_COMPOUND_PART.search(last)) or words[0] in _FIRST_OF_SHARES
+    return (
+        last in _WORDS["shares_of_one"]
+        or bool(_COMPOUND_PART.search(last))
+        or words[0] in _WORDS["first_of_shares"]
+    )
 
 
 def is_ratio(name: str) -> bool:
@@ -150,7 +116,7 @@ def is_ratio(name: str) -> bool:
 def is_part(name: str) -> bool:
     """Return True for names of shares and rates, whose changes are differences."""
     words = _words(name)
-    return bool(_PARTS & set(words)) or any(map(_COMPOUND_PART.search, words))
+    return bool(_WORDS["parts"] & set(words)) or any(map(_COMPOUND_PART.search, words))
 
 
 def is_rate(name: str, kind: str) -> bool:
@@ -160,18 +126,20 @@ def is_rate(name: str, kind: str) -> bool:
 
 def is_change(name: str, kind: str) -> bool:
     """Return True for changes and growth, by their computation or by their name."""
-    return kind == "change" or (kind != "plain" and bool(_CHANGES & set(_words(without_accents(name)))))
+    return kind == "change" or (
+        kind != "plain" and bool(_WORDS["changes"] & set(_words(without_accents(name))))
+    )
 
 
 def is_numeric(name: str) -> bool:
     """Return True if the name is that of a number, so that digits in text are read as numbers."""
-    return bool(set(_words(name)) & (_ADDITIVE | _NOT_ADDITIVE))
+    return bool(set(_words(name)) & (_WORDS["additive"] | _WORDS["not_additive"]))
 
 
 def is_plural(words: str, language: Language, *, counted: bool) -> bool:
     """Return True if words look like a plural; `counted` is true of the name of a count."""
     endings = _GERMAN_PLURALS if counted else _GERMAN_PLURALS_ONLY
-    if language == "de" and words not in _GERMAN_SINGULARS and words.endswith(endings):
+    if language == "de" and words not in _WORDS["german_singulars"] and words.endswith(endings):
         return True
     *before, last = words.split() or [""]
     noun = before[-1] if before and last.endswith(_PARTICIPLES) else last
@@ -182,24 +150,24 @@ def names_no_count(name: str) -> bool:
     """Return True for plurals of money and measures, such as sales and days, and for figures of figures."""
     words = {singular(without_accents(each)) for each in title(name).split()}
     known = words | set(_words(name)) | set(title(name).split())
-    return bool(known & (_NO_COUNTS | _NOT_ADDITIVE | _RATIOS | _LEVELS))
+    return bool(known & (_NO_COUNTS | _WORDS["not_additive"] | _RATIOS | _WORDS["levels"]))
 
 
 def is_money(name: str) -> bool:
     """Return True for names of amounts of money, whose values have two decimals."""
     words = {without_accents(each) for each in [*title(name).split(), *_words(name)]}
-    return bool(words & _MONEY) and not is_part(name)
+    return bool(words & _WORDS["money"]) and not is_part(name)
 
 
 def is_level(name: str) -> bool:
     """Return True for levels at a point in time, such as stock: they add up over groups, not over time."""
-    return bool(_LEVELS & set(_words(name))) or bool(_ON_HAND.search(title(name)))
+    return bool(_WORDS["levels"] & set(_words(name))) or bool(_ON_HAND.search(title(name)))
 
 
 def is_open(name: str) -> bool:
     """Return True for things that are so at a point in time, such as open tickets."""
     words = title(name).split()
-    return len(words) > 1 and words[0] in _OPEN and not is_part(name)
+    return len(words) > 1 and words[0] in _WORDS["open"] and not is_part(name)
 
 
 def _words(name: str) -> list[str]:
