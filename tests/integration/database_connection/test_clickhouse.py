@@ -1,5 +1,6 @@
 """What is ClickHouse's own, beside the contract of every engine."""
 
+import asyncio
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -17,6 +18,7 @@ from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.corpus import shop_schema
+from tests.support.fault_proxy import fault_proxy
 
 
 def run(sql: str, url: str, schema: Schema | None = None) -> ResultSet:
@@ -109,3 +111,15 @@ def test_a_redirect_of_the_server_is_not_followed(clickhouse: ClickhouseServer) 
     finally:
         server.shutdown()
         server.server_close()
+
+
+async def test_a_server_that_dies_in_the_middle_of_a_result_is_unavailable(
+    clickhouse: ClickhouseServer,
+) -> None:
+    async with fault_proxy(clickhouse.port) as proxy:
+        url = clickhouse.url().replace(f":{clickhouse.port}/", f":{proxy.port}/")
+        few = "select number, repeat('x', 500) as text from numbers(100)"
+        assert len((await asyncio.to_thread(run, few, url)).rows) == 100
+        proxy.cut_after = 150_000
+        with pytest.raises(DatabaseUnavailable, match="broke the connection off"):
+            await asyncio.to_thread(run, few.replace("(100)", "(9000)"), url)

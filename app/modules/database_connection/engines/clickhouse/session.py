@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError, Error
+from clickhouse_connect.driver.exceptions import ClickHouseError, Error, StreamFailureError
 from urllib3.exceptions import SSLError
 
 from app.core.settings import MAX_RESULT_ROWS
@@ -135,6 +135,8 @@ def has_failed_encryption(error: Exception) -> bool:
 def cause(error: Exception) -> str:
     """Returns why the server cannot be used, without secrets."""
     code = _code(error)
+    if isinstance(error, StreamFailureError) and code is None:
+        return "the server broke the connection off"
     if code is not None and code in _UNAVAILABLE:
         return _UNAVAILABLE[code]
     if code == 164 or "readonly" in str(error).lower():
