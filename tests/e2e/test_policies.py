@@ -77,16 +77,20 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     data = tmp_path_factory.mktemp("policies")
     with duckdb.connect(str(data / "shop.duckdb")) as connection:
         connection.execute(SHOP)
-    keys = {"olga": made_key(data, "olga", "--role", "admin")}
+    of_bob = f"country={COUNTRIES['bob']}"
+    keys = {
+        "olga": made_key(data, "olga", "--role", "admin"),
+        "bob": made_key(data, "bob", "--role", "admin", "--attribute", of_bob),
+    }
     with (
         scripted_model() as model,
         running_server(data, {**model_settings(model), "KAI_AUTH__REQUIRED": "true"}, data / "log") as server,
     ):
         clients = {"olga": _client(server, keys["olga"])}
-        for name, country in COUNTRIES.items():
-            body = {"owner": name, "role": "admin", "days": 1, "attributes": {"country": country}}
-            keys[name] = clients["olga"].post("/api/v1/api-keys", json=body).json()["key"]
-            clients[name] = _client(server, keys[name])
+        of_anna = {"country": COUNTRIES["anna"]}
+        body = {"owner": "anna", "role": "admin", "days": 1, "attributes": of_anna}
+        keys["anna"] = clients["olga"].post("/api/v1/api-keys", json=body).json()["key"]
+        clients |= {name: _client(server, keys[name]) for name in COUNTRIES}
         olga = clients["olga"]
         new = {"url": f"duckdb:///{data / 'shop.duckdb'}", "name": "Shop", "shared": True}
         database = _made(olga.post("/api/v1/database-connections", json=new))
