@@ -720,6 +720,7 @@ async def test_a_plain_resume_approves_no_call_that_has_replaced_the_one_that_wa
     model.say(PLAN_TO_ACT, describe("First."))
     values = await graph.runs.wait(thread_id, "kai", input=asked("Describe."))
     (shown,) = values["__interrupt__"]
+    earlier = (await graph.threads.get_state(thread_id))["checkpoint"]
     model.say(describe("Second."))
     denied = (await decide(kai, thread_id, await card_of(kai, thread_id), "deny")).json()
     await follow(kai, thread_id, denied["run_id"])
@@ -734,8 +735,12 @@ async def test_a_plain_resume_approves_no_call_that_has_replaced_the_one_that_wa
 
     state = await graph.threads.get_state(thread_id)
     assert state["interrupts"] == [waiting]
+    for stale in (None, earlier):  # another device of this client may have the first call on its screen
+        with pytest.raises(ConflictError, match="has lately asked for others"):
+            await graph.runs.create(thread_id, "kai", command=APPROVE, checkpoint=stale)
+    assert (await descriptions(kai, thread_id))["customers"] == ""
     model.say(finish("Done."))
-    values = await graph.runs.wait(thread_id, "kai", command=APPROVE)
+    values = await graph.runs.wait(thread_id, "kai", command=APPROVE, checkpoint=state["checkpoint"])
     assert contents(values)[-1] == ("ai", "Done.")
     assert (await descriptions(kai, thread_id))["customers"] == "Second."
 

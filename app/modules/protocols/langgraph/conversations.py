@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
-from app.core.clock import rfc3339
+from app.core.clock import now_ms, rfc3339
 from app.modules.database_connection.lookup import ONLY_DATABASE
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
@@ -466,7 +466,8 @@ class Conversations:
             raise NothingWaits
         resume = body.command.resume if body.command else None
         run_id: str | None = None
-        decisions = decisions_in(resume, waiting, client=self._client)
+        is_shown = await self._is_shown(session, waiting, body.named_checkpoint)
+        decisions = decisions_in(resume, waiting, is_shown=is_shown)
         for call, decision in decisions:  # an edit that is refused leaves all calls waiting
             if decision.edited is not None:
                 await self._confirmations.read_edit(call, decision.edited)
@@ -486,6 +487,30 @@ class Conversations:
         session = await self.find(caller.owner, thread_id)
         _, run = await self._sessions.run(caller.owner, session.id, run_id)
         return Started(session, run)
+
+    async def _is_shown(
+        self, session: Session, waiting: Sequence[CallRecord], checkpoint_id: str | None
+    ) -> bool:
+        """True if decisions that name no call can be about these alone: they come with the checkpoint of the
+        latest state, or these were shown to this client last and no other call could still be meant.
+
+        Several devices may have one credential, and one of them an older interrupt on its screen.
+        """
+        if checkpoint_id is not None:
+            (latest, *_) = states_of(await self.record(session), await self._checkpoints(session, 1))
+            return checkpoint_id == latest["checkpoint_id"]
+        if waiting[0].shown_to.get(self._client) != interrupts_of(requests_of(waiting))[0]["id"]:
+            return False
+        known = {call.id for call in waiting}
+        cursor: str | None = None
+        while True:
+            calls, cursor = await self._confirmations.page(
+                session.owner, session.id, None, limit=100, cursor=cursor
+            )
+            if any(call.id not in known and (call.expires_at or 0) > now_ms() for call in calls):
+                return False
+            if cursor is None:
+                return True
 
     async def _withdraw(self, owner: str, thread_id: str, body: NewRun) -> Started:
         """End the turn whose calls wait, without them. Returns the run that has ended it. Raises

@@ -30,17 +30,16 @@ class ThreadDecision:
 
 
 def decisions_in(
-    resume: JsonValue, waiting: Sequence[CallRecord], *, client: str
+    resume: JsonValue, waiting: Sequence[CallRecord], *, is_shown: bool
 ) -> list[tuple[CallRecord, ThreadDecision]]:
-    """Returns the decision about each call that waits. `client` is the credential that has decided.
+    """Returns the decision about each call that waits.
 
     Decisions name their calls: all together by the id of the interrupt, or each one by `id` or `call_hash`.
-    Those that name none are about the calls that were shown to this client last. Raises `OtherCallsWait` if
+    Those that name none count if these calls alone can be meant (`is_shown`). Raises `OtherCallsWait` if
     others wait, and `ValueUnsupported` for another form.
     """
     interrupts = interrupts_of(requests_of(waiting))
     current = interrupts[0]["id"]
-    is_shown = waiting[0].shown_to.get(client) == current
     if isinstance(resume, dict) and "decisions" not in resume and len(resume) == 1:
         ((named, resume),) = resume.items()
         if isinstance(resume, dict) and "decisions" in resume and named != current:

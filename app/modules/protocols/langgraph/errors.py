@@ -48,9 +48,9 @@ class OtherCallsWait(Conflict):
 
     def __init__(self, interrupts: Sequence[JsonValue]) -> None:
         super().__init__(
-            "The calls that wait are not those that this client was shown last in this thread. Look at "
-            "`interrupts`, and answer by their id: `command.resume` as a map from the id of the interrupt to "
-            '{"decisions": [...]}.',
+            "The calls that wait are not those that this client was shown last in this thread, or the thread "
+            "has lately asked for others, too. Look at `interrupts`, and answer by their id: "
+            '`command.resume` as a map from the id of the interrupt to {"decisions": [...]}.',
             interrupts=[*interrupts],
         )
 

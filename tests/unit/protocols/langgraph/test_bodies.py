@@ -161,8 +161,8 @@ def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_inte
             {"type": "approve", "id": "a"},
         ]
     }
-    for resume, client in ((alone, "c"), ({INTERRUPT: alone}, "other"), (named, "other")):
-        decided = decisions_in(resume, WAITING, client=client)
+    for resume, is_shown in ((alone, True), ({INTERRUPT: alone}, False), (named, False)):
+        decided = decisions_in(resume, WAITING, is_shown=is_shown)
         assert sorted((call.id, decision.verdict, decision.reason) for call, decision in decided) == [
             ("a", "approve", None),
             ("b", "deny", "No."),
@@ -170,21 +170,23 @@ def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_inte
 
 
 @pytest.mark.parametrize(
-    ("resume", "client"),
+    ("resume", "is_shown"),
     [
-        ({"decisions": [{"type": "approve"}, {"type": "approve"}]}, "other"),
-        ({"decisions": [{"type": "approve"}]}, "other"),
-        ({"a": {"decisions": [{"type": "approve"}, {"type": "approve"}]}}, "c"),
-        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "z"}]}, "c"),
-        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "a"}]}, "c"),
-        ({"decisions": [{"type": "approve", "id": "a"}]}, "c"),
-        ({"decisions": [{"type": "approve", "call_hash": "of z"}, {"type": "approve"}]}, "c"),
-        ({"decisions": [{"type": "approve"}, {"type": "approve", "id": "a", "call_hash": "of b"}]}, "c"),
+        ({"decisions": [{"type": "approve"}, {"type": "approve"}]}, False),
+        ({"decisions": [{"type": "approve"}]}, False),
+        ({"a": {"decisions": [{"type": "approve"}, {"type": "approve"}]}}, True),
+        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "z"}]}, True),
+        ({"decisions": [{"type": "approve", "id": "a"}, {"type": "approve", "id": "a"}]}, True),
+        ({"decisions": [{"type": "approve", "id": "a"}]}, True),
+        ({"decisions": [{"type": "approve", "call_hash": "of z"}, {"type": "approve"}]}, True),
+        ({"decisions": [{"type": "approve"}, {"type": "approve", "id": "a", "call_hash": "of b"}]}, True),
     ],
 )
-def test_decisions_about_other_calls_than_those_that_wait_are_refused(resume: JsonValue, client: str) -> None:
+def test_decisions_about_other_calls_than_those_that_wait_are_refused(
+    resume: JsonValue, is_shown: bool
+) -> None:
     with pytest.raises(OtherCallsWait) as refused:
-        decisions_in(resume, WAITING, client=client)
+        decisions_in(resume, WAITING, is_shown=is_shown)
     (interrupt,) = cast("list[Any]", refused.value.members["interrupts"])
     assert interrupt["id"] == INTERRUPT
     assert [request["id"] for request in interrupt["value"]["action_requests"]] == ["a", "b"]
@@ -210,7 +212,7 @@ def test_an_interrupt_has_the_id_of_its_calls() -> None:
 )
 def test_a_resume_that_does_not_fit_decides_nothing(resume: JsonValue) -> None:
     with pytest.raises(ValueUnsupported):
-        decisions_in(resume, WAITING, client="c")
+        decisions_in(resume, WAITING, is_shown=True)
 
 
 def test_the_latest_turns_stay_whole() -> None:
@@ -225,14 +227,16 @@ def test_the_latest_turns_stay_whole() -> None:
 def test_a_decision_that_cannot_be_stored_is_refused() -> None:
     with pytest.raises(ValueUnsupported, match="half surrogate pairs"):
         decisions_in(
-            {"decisions": [{"type": "reject", "message": "half \ud800", "id": "a"}]}, WAITING[:1], client="c"
+            {"decisions": [{"type": "reject", "message": "half \ud800", "id": "a"}]},
+            WAITING[:1],
+            is_shown=True,
         )
 
 
 def test_an_edit_that_names_another_tool_is_refused() -> None:
     edit: JsonValue = {"type": "edit", "edited_action": {"name": "other_tool", "args": {}}, "id": "a"}
     with pytest.raises(ValueUnsupported, match="cannot make another call"):
-        decisions_in({"decisions": [edit]}, WAITING[:1], client="c")
+        decisions_in({"decisions": [edit]}, WAITING[:1], is_shown=True)
 
 
 def test_a_page_names_the_offset_of_the_next_one_if_there_is_one() -> None:
