@@ -23,6 +23,14 @@ _LITERALS: Mapping[Kind, Sequence[str]] = {
     "text": ("'Norway'", "'Japan'", "'Bob'", "'paid'", "'***'", "''"),
     "date": ("'2023-01-01'", "'2023-03-09'", "'2024-01-01'"),
 }
+_VALUES: Mapping[str, Sequence[str]] = {
+    "customers.country": ("'Norway'", "'Japan'"),
+    "customers.name": ("'Ann'", "'Bob'"),
+    "orders.status": ("'paid'", "'update pending'"),
+    "orders.id": ("1", "2", "3"),
+    "visits.country": ("'Norway'", "'Japan'", "'Peru'"),
+}
+"""Values that conditions fail for."""
 _NAMES = (*TABLES, "a", "b", "_p", "c1")
 _SETS = ("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
 _JOINS = ("JOIN", "LEFT JOIN", "CROSS JOIN", "NATURAL JOIN", "USING", ",")
@@ -45,7 +53,7 @@ class _Grammar:
         self._draw = draw
 
     def statement(self) -> str:
-        return self._query(TABLES, 0)[0]
+        return self._failing() if self._below(3) == 0 else self._query(TABLES, 0)[0]
 
     def _below(self, count: int) -> int:
         return self._draw(st.integers(0, count - 1))
@@ -188,6 +196,28 @@ class _Grammar:
         if form == len(simple) + 3:
             return f"{negated}EXISTS ({self._query(known, depth + 1)[0]})"
         return f"{self._count(known, sources, depth)} > 1"
+
+    def _failing(self) -> str:
+        """Returns a statement with a condition that fails for a value which some people may not see."""
+        column = self._one_of([*_VALUES])
+        table, _, name = column.partition(".")
+        some = f"CASE t.{name} WHEN {self._one_of(_VALUES[column])} THEN {{}} ELSE {{}} END"
+        condition = self._one_of(
+            (
+                "'x' LIKE " + some.format("'x!'", "'%'") + " ESCAPE '!'",
+                "abs(" + some.format("-9223372036854775808", "1") + ") > 0",
+                "json_array_length(" + some.format("'['", "'[]'") + ") = 0",
+                "CAST(" + some.format("'x'", "'1'") + " AS INTEGER) = 1",
+            )
+        )
+        return self._one_of(
+            (
+                f"SELECT t.id FROM {table} AS t WHERE {condition}",
+                f"SELECT s.id FROM (SELECT t.id, {condition} AS ok FROM {table} AS t) AS s WHERE s.ok",
+                f"SELECT t.id FROM {table} AS t JOIN {table} AS u ON t.id = u.id AND {condition}",
+                f"SELECT count(*) AS n FROM {table} AS t WHERE t.id > 0 AND NOT ({condition})",
+            )
+        )
 
     def _count(self, known: Mapping[str, Columns], sources: Sequence[_Source], depth: int) -> str:
         """Returns how many rows of another source belong to a row of this one."""

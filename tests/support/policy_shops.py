@@ -29,7 +29,7 @@ from app.modules.policies.rights import Person
 from graph.errors import StatementFailed, StatementRefused
 from tests.support.clickhouse_server import ClickhouseServer
 from tests.support.mariadb_server import MariadbServer
-from tests.support.policy_corpus import COPIES, KEY, LAST, MORE, PEOPLE, POLICIES, SALES
+from tests.support.policy_corpus import COPIES, KEY, LAST, MORE, PEOPLE, POLICIES, SALES, SLOW_POLICIES
 from tests.support.postgres_server import PostgresServer
 from tests.support.shop import SHOP
 from tests.support.shops import CLICKHOUSE, DUCKDB, MYSQL, POSTGRES
@@ -258,6 +258,8 @@ class Shop:
 
     dialect: str
     limited: dict[str, Place]
+    limited_slowly: dict[str, Place]
+    """Limited by filters of other forms, which planners run late."""
     copies: dict[str, Place]
 
 
@@ -280,13 +282,13 @@ def open_shop(
     last = LAST.get(dialect, "")
     whole = place("policy_whole", script + SALES[dialect] + last)
     scanned = ScannedSchema(whole.schema)
-    limited = {
-        name: replace(
-            whole,
-            schema=limit_schema(scanned, POLICIES, Person(name, attributes), found_at=0, key=KEY).schema,
-        )
-        for name, attributes in PEOPLE.items()
-        if name in people
-    }
+
+    def limited(policies: str) -> dict[str, Place]:
+        known = {name: Person(name, PEOPLE[name]) for name in people}
+        return {
+            name: replace(whole, schema=limit_schema(scanned, policies, person, found_at=0, key=KEY).schema)
+            for name, person in known.items()
+        }
+
     copies = {name: place(f"policy_{name}", script + COPIES[name](dialect) + last) for name in people}
-    return Shop(dialect, limited, copies)
+    return Shop(dialect, limited(POLICIES), limited(SLOW_POLICIES), copies)

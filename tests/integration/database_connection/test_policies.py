@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, seed, settings
+from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from app.modules.database_connection.guard.check import check
 from app.modules.policies.barriers import BARRIERS
+from tests.simulation.mutations import Mutation, mutated
 from tests.support.corpus import honest
 from tests.support.policy_corpus import HIDDEN, PEOPLE, policy_statements
 from tests.support.policy_grammar import statements
@@ -110,15 +111,51 @@ def test_the_index_of_a_filtered_column_is_used_with_and_without_a_barrier(diale
         assert _USED[dialect].search(place.plan(sql)), (sql, place.plan(sql))
 
 
+_HOLES = {
+    "no barrier": Mutation(
+        "no barrier is put", "app.modules.policies.limiting:Limiter.limit", "if has_barrier:", "if False:"
+    ),
+    "no call": Mutation(
+        "a call is taken for what cannot fail",
+        "app.modules.policies.barriers:_can_fail",
+        "isinstance(node, _CANNOT_FAIL)",
+        "isinstance(node, (*_CANNOT_FAIL, exp.Func))",
+    ),
+    "no select list": Mutation(
+        "the select lists of inner queries are not read",
+        "app.modules.policies.barriers:_pushed_down",
+        "or not is_top",
+        "",
+    ),
+}
+"""Holes planted in the barriers: statements made by chance have to find each."""
+
+
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_statements_made_by_chance_tell_no_more_than_on_a_copy(dialect: str, shop: Shop) -> None:
+    outcomes = _run_by_chance(shop, BY_CHANCE)
+    assert outcomes["rows"] > BY_CHANCE / 4, outcomes
+
+
+@pytest.mark.skipif(not IS_WHOLE, reason="make policies runs it")
+@pytest.mark.parametrize(
+    ("dialect", "hole"),
+    [("sqlite", "no barrier"), ("duckdb", "no barrier"), ("sqlite", "no call"), ("sqlite", "no select list")],
+)
+def test_statements_made_by_chance_find_a_planted_hole(dialect: str, hole: str, shop: Shop) -> None:
+    with mutated(_HOLES[hole]), pytest.raises(AssertionError, match="POLICY_SEED"):
+        _run_by_chance(shop, 2_000, [Phase.generate])
+
+
+def _run_by_chance(shop: Shop, count: int, phases: Sequence[Phase] = tuple(Phase)) -> Counter[str]:
+    """Returns how many statements gave what. Raises `AssertionError` for one that tells more than a copy."""
     outcomes: Counter[str] = Counter()
 
     @seed(SEED)
-    @settings(max_examples=BY_CHANCE, database=None, deadline=None)
-    @given(statements(), st.sampled_from(sorted(PEOPLE)))
-    def run(sql: str, person: str) -> None:
-        found = Run(sql, shop.limited[person])
+    @settings(max_examples=count, database=None, deadline=None, phases=phases)
+    @given(statements(), st.sampled_from(sorted(PEOPLE)), st.booleans())
+    def run(sql: str, person: str, is_slow: bool) -> None:
+        found = Run(sql, (shop.limited_slowly if is_slow else shop.limited)[person])
         if found.is_refused:
             outcomes["refused"] += 1
             return
@@ -129,4 +166,4 @@ def test_statements_made_by_chance_tell_no_more_than_on_a_copy(dialect: str, sho
         )
 
     run()
-    assert outcomes["rows"] > BY_CHANCE / 4, outcomes
+    return outcomes
