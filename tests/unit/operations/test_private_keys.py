@@ -6,9 +6,11 @@ import subprocess
 import sys
 import textwrap
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+from typing import Any
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa, x25519
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -22,41 +24,41 @@ from app.core.redaction.stream import RedactedStream
 from app.core.redaction.text import redacted
 from tests.support.cases import assert_each
 
-RSA = rsa.generate_private_key(65537, 2048)
-EC = ec.generate_private_key(ec.SECP256R1())
-MADE = {
-    "rsa": RSA,
-    "rsa4096": rsa.generate_private_key(65537, 4096),
-    "dsa": dsa.generate_private_key(2048),
-    "p256": EC,
-    "p521": ec.generate_private_key(ec.SECP521R1()),
-    "ed25519": ed25519.Ed25519PrivateKey.generate(),
-    "x25519": x25519.X25519PrivateKey.generate(),
-}
 FORMATS = {
     "pkcs1": (PrivateFormat.TraditionalOpenSSL, NoEncryption()),
     "pkcs8": (PrivateFormat.PKCS8, NoEncryption()),
     "encrypted": (PrivateFormat.PKCS8, BestAvailableEncryption(b"x")),
     "openssh": (PrivateFormat.OpenSSH, NoEncryption()),
 }
+LACKING = {("pkcs1", "ed25519"), ("pkcs1", "x25519"), ("openssh", "x25519"), ("openssh", "dsa")}
 
 
-def pems() -> Iterator[tuple[str, str]]:
-    for name, key in MADE.items():
-        for form, (encoding, encryption) in FORMATS.items():
-            if (form, name) in {
-                ("pkcs1", "ed25519"),
-                ("pkcs1", "x25519"),
-                ("openssh", "x25519"),
-                ("openssh", "dsa"),
-            }:
-                continue
-            pem = key.private_bytes(Encoding.PEM, encoding, encryption)  # type: ignore[attr-defined]
-            yield f"{name} {form}", pem.decode().strip()
+@cache
+def keys() -> dict[str, Any]:
+    """Made by the tests that need them: to generate them takes a second."""
+    return {
+        "rsa": rsa.generate_private_key(65537, 2048),
+        "rsa4096": rsa.generate_private_key(65537, 4096),
+        "dsa": dsa.generate_private_key(2048),
+        "p256": ec.generate_private_key(ec.SECP256R1()),
+        "p521": ec.generate_private_key(ec.SECP521R1()),
+        "ed25519": ed25519.Ed25519PrivateKey.generate(),
+        "x25519": x25519.X25519PrivateKey.generate(),
+    }
 
 
-PEMS = dict(pems())
-WRITTEN = {
+@cache
+def pems() -> dict[str, str]:
+    """The text of each key in each form that it has."""
+    return {
+        f"{name} {form}": key.private_bytes(Encoding.PEM, encoding, encryption).decode().strip()
+        for name, key in keys().items()
+        for form, (encoding, encryption) in FORMATS.items()
+        if (form, name) not in LACKING
+    }
+
+
+WRITTEN: dict[str, Callable[[list[str]], str]] = {
     "without its first line": lambda lines: "\n".join(lines[1:]),
     "without both lines": lambda lines: "\n".join(lines[1:-1]),
     "in one line": lambda lines: "".join(lines[1:-1]),
@@ -73,45 +75,46 @@ def parts(lines: list[str]) -> list[str]:
     return [line[at : at + 12] for line in body for at in range(0, len(line) - 11, 12)] + [body[-1]]
 
 
-@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN.keys())
-@pytest.mark.parametrize("pem", PEMS.values(), ids=PEMS.keys())
-def test_a_key_without_its_first_line_is_redacted(pem: str, write: object) -> None:
-    lines = pem.splitlines()
-    assert callable(write)
-    shown = redacted(f"This is it:\n\n{write(lines)}\n\nThanks and bye.")
-    assert [part for part in parts(lines) if part in shown] == []
-    assert shown.startswith("This is it:")
-    assert shown.endswith("Thanks and bye.")
+def test_a_key_without_its_first_line_is_redacted() -> None:
+    def check(key: str, form: str) -> None:
+        lines = pems()[key].splitlines()
+        shown = redacted(f"This is it:\n\n{WRITTEN[form](lines)}\n\nThanks and bye.")
+        assert [part for part in parts(lines) if part in shown] == []
+        assert shown.startswith("This is it:")
+        assert shown.endswith("Thanks and bye.")
+
+    assert_each(list(product(pems(), WRITTEN)), check)
 
 
-@pytest.mark.parametrize("pem", PEMS.values(), ids=PEMS.keys())
-@pytest.mark.parametrize("longest", [7, 50])
-def test_no_line_of_such_a_key_passes_in_pieces(pem: str, longest: int) -> None:
-    lines, sizes, stream = pem.splitlines(), random.Random(longest), RedactedStream()
-    text = "The key:\n" + "\n".join(lines[1:-1]) + "\nand it goes on with words."
-    shown, at = "", 0
-    while at < len(text):
-        size = sizes.randint(1, longest)
-        shown += stream.feed(text[at : at + size])
-        at += size
-    shown += stream.end()
-    assert [part for part in parts(lines) if part in shown] == []
-    assert shown.endswith("and it goes on with words.")
+def test_no_line_of_such_a_key_passes_in_pieces() -> None:
+    def check(key: str, longest: int) -> None:
+        lines, sizes, stream = pems()[key].splitlines(), random.Random(longest), RedactedStream()
+        text = "The key:\n" + "\n".join(lines[1:-1]) + "\nand it goes on with words."
+        shown, at = "", 0
+        while at < len(text):
+            size = sizes.randint(1, longest)
+            shown += stream.feed(text[at : at + size])
+            at += size
+        shown += stream.end()
+        assert [part for part in parts(lines) if part in shown] == []
+        assert shown.endswith("and it goes on with words.")
+
+    assert_each(list(product(pems(), [7, 50])), check)
 
 
 def test_a_key_that_is_cut_off_is_redacted_as_far_as_it_goes() -> None:
-    lines = PEMS["rsa pkcs8"].splitlines()
+    lines = pems()["rsa pkcs8"].splitlines()
     assert redacted("\n".join(lines[1:6]) + "\n…") == "[redacted]\n…"
-    openssh = PEMS["ed25519 openssh"].splitlines()
+    openssh = pems()["ed25519 openssh"].splitlines()
     assert redacted("\n".join(openssh[1:4]) + "\nand so on") == "[redacted]\nand so on"
 
 
 def harmless() -> Iterator[str]:
-    public = RSA.public_key()
+    public = keys()["rsa"].public_key()
     yield public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     yield public.public_bytes(Encoding.PEM, PublicFormat.PKCS1).decode().replace("-----BEGIN", "")
     yield public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
-    yield EC.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+    yield keys()["p256"].public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
     chance = random.Random(7)
     for begin in (
         b"\x89PNG\r\n\x1a\n",
