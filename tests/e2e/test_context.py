@@ -137,7 +137,11 @@ async def test_what_is_withheld_reaches_no_model_and_is_named(
             connection = await kai.connect(towns)
             term = {"db_connection_id": connection, "term": "customers", "meaning": "people in KNOWLEDGE"}
             assert (await kai.http.post("/glossary", json=term)).status_code == 201
-            session = await kai.open_session(connection)
+            other = (
+                await kai.http.post("/database-connections", json={"url": towns, "name": "other"})
+            ).json()
+            both = {"db_connection_id": connection, "also_db_connection_ids": [other["id"]]}
+            session = (await kai.http.post("/sessions", json=both)).json()["id"]
             model.rule(lambda _: True, SQL)
             events = []
             for question in ("How many customers by city, FIRSTLY?", "And of customers now?"):
@@ -148,6 +152,7 @@ async def test_what_is_withheld_reaches_no_model_and_is_named(
             assert len(prompts) >= 2
             for prompt in prompts:
                 assert ("CREATE TABLE customers" in prompt) is False or withheld != "schema"
+                assert "-- in other" not in prompt or withheld != "schema"
                 if withheld in ("values", "rows"):
                     assert "[[" not in prompt
                 if withheld == "values":

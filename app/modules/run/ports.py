@@ -274,9 +274,10 @@ class PortFactory:
         """Returns the ports of a session of several databases. `is_given`: no model writes the statement."""
         # Of their joined rows no days are known, and no keys.
         joined = FiguresAnalyst(JOINED_DIALECT, _NoBackground(), datetime.now(UTC).date())
+        is_shown = self._models is not None and not is_given and self._allowed.allows("schema")
         return replace(
             ports,
-            recall=ports.recall if is_given or not self._models else RecallOfSeveral(ports.recall, databases),
+            recall=RecallOfSeveral(ports.recall, databases) if is_shown else ports.recall,
             writer=WriterForSeveral(ports.writer, databases),
             analyst=AnalystOfSeveral(ports.analyst, joined, databases),
         )
