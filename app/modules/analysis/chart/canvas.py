@@ -156,7 +156,7 @@ def finish(canvas: Canvas, picture: Picture, marks: Sequence[ChosenMark]) -> Spe
     }
     if picture.covered is not None:
         note["covered"] = picture.covered.model_dump(mode="json")
-    if picture.view.get("height") == HEIGHT:
+    if plan.mark == "map" or picture.view.get("height") == HEIGHT:
         note["narrow_height"] = NARROW_HEIGHT
     spec: Spec = {
         "$schema": SCHEMA,

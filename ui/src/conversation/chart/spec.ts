@@ -73,8 +73,9 @@ export function descriptionOf(spec: Spec): string {
 /** The height of the drawing, before it is drawn. */
 export function heightOf(spec: Spec | null, narrow: boolean): number {
   const own = spec ? ownHeight(spec) : null;
-  if (!narrow || (own !== null && own !== HEIGHT)) return own ?? HEIGHT;
-  return planOf(spec).narrowHeight ?? NARROW_HEIGHT;
+  const { narrowHeight } = planOf(spec);
+  if (narrow && narrowHeight !== null) return narrowHeight;
+  return narrow && (own === null || own === HEIGHT) ? NARROW_HEIGHT : (own ?? HEIGHT);
 }
 
 /** Whether the height follows from its names, as a list of bars does: it is not cut then. */
