@@ -165,7 +165,8 @@ def test_examples_come_from_the_schema(page: Page, connection: str, session: str
 
 def test_an_unknown_session_says_so(page: Page) -> None:
     page.goto("/sessions/01970000-0000-7000-8000-000000000000")
-    expect(page.get_by_role("alert")).to_contain_text("There is no session with this id.")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("This page does not exist")
+    expect(page.get_by_role("main").get_by_role("link", name="New question")).to_be_visible()
 
 
 def test_a_closed_session_takes_no_question_until_it_is_resumed(

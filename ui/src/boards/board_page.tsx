@@ -19,6 +19,7 @@ import { lazy } from "../shared/lazy";
 import { Menu } from "../shared/menu";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
+import { Unread } from "../shared/unread";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
@@ -47,13 +48,15 @@ export default function BoardPage({ boardId }: { boardId: string }) {
   useEffect(() => {
     document.title = `${title ?? texts.boards.title} · ${texts.product}`;
   }, [title]);
+  const problem = open.problem.value;
+  if (problem && board === null) return <Unread problem={problem} onRetry={() => void open.load()} />;
   return (
     <div class="page board-page">
       <a class="back" href="/boards" onClick={onLinkClick}>
         <Icon of={ArrowLeft} size={15} /> {texts.boards.title}
       </a>
-      {open.problem.value && <ProblemBox problem={open.problem.value} onRetry={() => void open.load()} />}
-      {board === null && !open.problem.value && <p class="quiet">{texts.loading} …</p>}
+      {problem && <ProblemBox problem={problem} onRetry={() => void open.load()} />}
+      {board === null && <p class="quiet">{texts.loading} …</p>}
       {board && <Head board={board} open={open} />}
       {board?.pins.length === 0 && <Nothing />}
       {board && board.pins.length > 0 && <Grid board={board} open={open} />}

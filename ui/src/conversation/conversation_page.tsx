@@ -3,6 +3,7 @@ import { connectionOf, connections, refreshConnections } from "../connections/co
 import { changedHere } from "../sessions/sessions";
 import { orSay } from "../shared/or_say";
 import { ProblemBox } from "../shared/problem_box";
+import { Unread } from "../shared/unread";
 import { fragment, name } from "../shared/route";
 import { texts } from "../shared/texts";
 import { say } from "../shared/toasts";
@@ -38,7 +39,11 @@ export default function ConversationPage({ sessionId }: { sessionId: string }) {
     if (connections.value === null) void refreshConnections();
   }, []);
   if (problem.value && exchanges.value.length === 0) {
-    return <ProblemBox problem={problem.value} onRetry={() => void conversation.load()} />;
+    return (
+      <div id="main" tabIndex={-1}>
+        <Unread problem={problem.value} onRetry={() => void conversation.load()} />
+      </div>
+    );
   }
   return (
     <div class={wide.value ? "conversation wide" : "conversation"}>

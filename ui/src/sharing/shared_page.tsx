@@ -9,6 +9,7 @@ import { refreshSessions } from "../sessions/sessions";
 import { Icon } from "../shared/icon";
 import { lazy } from "../shared/lazy";
 import { ProblemBox } from "../shared/problem_box";
+import { Unread } from "../shared/unread";
 import { go, onLinkClick } from "../shared/route";
 import { texts } from "../shared/texts";
 import { shortly } from "../boards/when";
@@ -28,7 +29,7 @@ export default function SharedPage({ linkId }: { linkId: string }) {
     document.title = title ? `${title} · ${texts.product}` : texts.product;
   }, [title]);
   if (shared === null) {
-    if (problem) return <ProblemBox problem={problem} onRetry={() => void load()} />;
+    if (problem) return <Unread problem={problem} onRetry={() => void load()} />;
     return <p class="page quiet">{texts.loading} …</p>;
   }
   return (
