@@ -338,9 +338,10 @@ MUTATIONS = (
     ),
     Mutation(
         "a run that goes on with a turn has the mark of the one that waited",
-        f"{_RUN}.messages:following_run",
-        "        webhook_due_at=None,\n",
-        "",
+        f"{_RUN}.lifecycle:RunLifecycle.go_on",
+        "add_following_run(following_run(waiting))",
+        "add_following_run(replace(following_run(waiting), webhook_due_at=waiting.webhook_due_at))",
+        agents=True,
     ),
     Mutation(
         "a keyed request that has failed is forgotten, with what it has created",

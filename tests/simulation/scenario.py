@@ -438,6 +438,8 @@ class Scenario:
             self._world.violate(
                 f"{run.question!r} is {kept['status']} and runs again (attempt {run.attempt})"
             )
+        if run.webhook_due_at is not None:
+            self._world.violate(f"{run.question!r} runs, and its end is marked for webhooks already")
 
     def _check_effect(self, call_id: str) -> None:
         """What has an effect was approved before, and has not had it."""
