@@ -53,7 +53,7 @@ class MigrationStep:
     apply: Callable[[Storage, Progress], Awaitable[None]]
 
 
-def _declare(fields: Mapping[str, Sequence[Field]]) -> Callable[[Storage, Progress], Awaitable[None]]:
+def _adding(fields: Mapping[str, Sequence[Field]]) -> Callable[[Storage, Progress], Awaitable[None]]:
     """Returns a step that declares fields of collections. Documents of before are found by those that they
     have.
     """
@@ -95,11 +95,11 @@ STEPS: Sequence[MigrationStep] = (
     MigrationStep(14, "unkept_sessions", m0014_unkept_sessions.migrate),
     MigrationStep(15, "keyed_requests", m0015_keyed_requests.migrate),
     MigrationStep(16, "webhooks", m0016_webhooks.migrate),
-    MigrationStep(17, "bytes_read", _declare({"usage": [Field("bytes_read", "integer")]})),
+    MigrationStep(17, "bytes_read", _adding({"usage": [Field("bytes_read", "integer")]})),
     MigrationStep(
         18,
         "lists",
-        _declare(
+        _adding(
             {
                 "boards": [_CREATED],
                 "schedules": [_UPDATED],
