@@ -11,6 +11,8 @@ from app.modules.policies.model import AccessPolicy, Policies, TablePolicy
 
 MAX_BYTES = 1_000_000
 _MOST_SHOWN = 3
+_MOST_NESTED = 50
+"""Levels of lists and fields; policies have six. YAML's parser takes a millisecond for each of thousands."""
 _VERSION_LINE = re.compile(r"^version:.*$", re.MULTILINE)
 _HEAD = "# Policies of a database. `kai policies push` sends them, if they still have this version.\n"
 _QUOTES = "Put a text that begins with {{, or holds a colon or #, in double quotes"
@@ -67,7 +69,7 @@ def read_policy_file(text: str) -> PolicyFile:
             f"it is longer than {MAX_BYTES:,} bytes: leave the rest to views of the database"
         )
     try:
-        _refuse_aliases(text)
+        _refuse_costly(text)
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
         _refuse_repeated(root)
@@ -77,8 +79,6 @@ def read_policy_file(text: str) -> PolicyFile:
         raise PolicyFileFault(f"{line}it is no YAML: {error.problem}. {_QUOTES}") from None
     except yaml.YAMLError:
         raise PolicyFileFault("it has a character that YAML does not allow: remove it") from None
-    except RecursionError:
-        raise PolicyFileFault("it is nested too deeply: write it as kai policies pull does") from None
     except PolicyFileFault:
         raise
     except ValueError as error:
@@ -138,12 +138,16 @@ def _find_line(root: yaml.Node, place: Sequence[int | str]) -> int:
     return line + 1
 
 
-def _refuse_aliases(text: str) -> None:
-    """A short text of them can stand for a huge one."""
+def _refuse_costly(text: str) -> None:
+    """A short text of aliases can stand for a huge one, and one of levels takes long to read."""
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             line = "" if event.start_mark is None else f"line {event.start_mark.line + 1}: "
             raise PolicyFileFault(f"{line}write *{event.anchor} out: a file of policies has no aliases")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_NESTED:
+            raise PolicyFileFault("it is nested too deeply: write it as kai policies pull does")
 
 
 def _refuse_repeated(node: yaml.Node | None) -> None:
