@@ -1,13 +1,21 @@
 """What was drawn stays where it is while an answer arrives, and a route fetches no more code than it may."""
 
+import asyncio
 import gzip
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Response, Route, expect
 
+from app.core.auth.caller import LOCAL_OWNER
+from app.core.ids import new_id
+from app.core.storage.sqlite import open_sqlite
+from app.modules.records.repository import SessionRepository, later
+from app.modules.records.rows import RowStore
 from tests.e2e.page.browser import ask
 from tests.e2e.page.test_reach import DRAWN
 from tests.e2e.test_investigations import PLAN, per_year
@@ -199,13 +207,34 @@ def test_a_question_without_an_answer_keeps_no_room_for_one(
     assert box["y"] - question["y"] - question["height"] < 96
 
 
+async def ask_again(folder: Path, session_id: str, questions: Sequence[str]) -> None:
+    """Store these questions behind the only one of a session, each with a copy of its answer and rows."""
+    async with open_sqlite(folder / "kai.db") as storage:
+        repository, rows = SessionRepository(storage), RowStore(storage)
+        session = await repository.get(LOCAL_OWNER, session_id)
+        first = [each async for each in repository.all_messages(session)]
+        for turn, query in enumerate(questions, start=1):
+            run_id = new_id()
+            for message in first:
+                sequence, copy_id = message.sequence + 2 * turn, new_id()
+                own = {"id": copy_id, "run_id": run_id, "query": query, "sequence": sequence}
+                copy = message.model_copy(update=own)
+                await repository.add_message(copy)
+                if copy.row_count is not None:
+                    await rows.copy(message.id, copy, to_id=copy_id, row_count=copy.row_count)
+        turns = session.turns + len(questions)
+        changes = {"turn": turns, "turns": turns, "updated_at": later(session)}  # outdates what is cached
+        assert await repository.change(session, changes) is not None
+
+
 def test_scrolling_up_through_a_long_session_never_jumps(
     browser: Browser, page_server: Server, api: httpx.Client, model: ScriptedModel, session: str
 ) -> None:
-    for number in range(QUESTIONS):
-        model.say(sql(PER_COUNTRY), READING)
-        asked = {"query": f"How many customers per country, take {number}?"}
-        assert api.post(f"/sessions/{session}/query/stream", json=asked).is_success
+    model.say(sql(PER_COUNTRY), READING)
+    first, *others = (f"How many customers per country, take {number}?" for number in range(QUESTIONS))
+    assert api.post(f"/sessions/{session}/query/stream", json={"query": first}).is_success
+    with ThreadPoolExecutor(1) as thread:  # in that of the browser a loop runs already
+        thread.submit(asyncio.run, ask_again(page_server.data_dir, session, others)).result()
     with browser.new_context(
         base_url=page_server.address, viewport={"width": 1440, "height": 844}, locale="en-GB"
     ) as context:
