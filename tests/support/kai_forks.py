@@ -1,5 +1,6 @@
 """Forks commands from a process that has imported the application; `kai_process` orders them."""
 
+import asyncio
 import ctypes
 import gc
 import json
@@ -20,6 +21,8 @@ import migrations
 import typesense_checkpoint
 from app.core import best_effort_cache, rates, redis_check
 from app.core.auth import provider, signing_keys
+from app.http.router import build_routes
+from app.main import describe_api
 from graph import session
 
 ORDER_BYTES = 1 << 17
@@ -49,7 +52,8 @@ class Order:
 def main(descriptor: int) -> None:
     """Serve the orders that come through a socket until its other end is closed."""
     import_application()
-    session._compiled()  # as each server would
+    session._compiled()  # as each server would, like the next line
+    asyncio.run(build_routes(describe_api()))
     be_patient()
     gc.freeze()  # a collection in a child would copy what it shares with the others
     order = _fork(socket.socket(fileno=descriptor))
