@@ -464,17 +464,14 @@ def test_on_a_terminal_a_call_that_asks_is_decided_and_the_turn_goes_on(
     scripted.say(Scripted(calls=(("finish", json.dumps({"answer": "That was it."})),)))
     terminal, its_end = os.openpty()
     os.write(terminal, answers.encode())
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
-    program = Path(sys.executable).with_name("kai")
     try:
-        asked = subprocess.run(
-            [program, "ask", "Describe the customers.", "--mode", "agent", "--db", shop],
-            env={**clean, "KAI_DATA_DIR": str(tmp_path), "NO_COLOR": "1", **_model_variables(scripted)},
+        asked = run_main(
+            "app.cli",
+            ["ask", "Describe the customers.", "--mode", "agent", "--db", str(shop)],
+            folder=tmp_path,
+            seconds=120,
+            variables={"KAI_DATA_DIR": str(tmp_path), **_model_variables(scripted)},
             stdin=its_end,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
         )
     finally:
         os.close(its_end)

@@ -25,6 +25,7 @@ def run_main(
     folder: Path,
     seconds: float,
     variables: Mapping[str, str] | None = None,
+    stdin: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a module's `main`. It is killed after the seconds, with `TimeoutError`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
@@ -36,6 +37,7 @@ def run_main(
             folder=folder,
             stdout=output.fileno(),
             stderr=errors.fileno(),
+            stdin=stdin,
             module=module,
         )
         try:

@@ -57,11 +57,12 @@ def start_kai(
     folder: Path,
     stdout: int,
     stderr: int,
+    stdin: int | None = None,
     clock_ahead_seconds: int = 0,
     module: str = "app.cli",
 ) -> KaiProcess:
-    """Start `kai`, or the `main` of another module, with these arguments in a folder, writing to these
-    descriptors, without an input.
+    """Start `kai`, or the `main` of another module, with these arguments in a folder, reading from and
+    writing to these descriptors; without `stdin` there is no input.
     """
     order = Order(
         module=module,
@@ -74,7 +75,7 @@ def start_kai(
         orders = _orders()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs, Path(os.devnull).open() as nothing:
-        streams = [nothing.fileno(), stdout, stderr, theirs.fileno()]
+        streams = [nothing.fileno() if stdin is None else stdin, stdout, stderr, theirs.fileno()]
         socket.send_fds(orders, [json.dumps(asdict(order)).encode()], streams)
     return KaiProcess(ours)
 

@@ -2,8 +2,7 @@
 
 import os
 import re
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +11,10 @@ import httpx
 
 from tests.e2e.operations.conftest import CANARY, Watched
 from tests.support.choices import FIRST
+from tests.support.kai_process import start_kai
 from tests.support.otlp import Collector
 from tests.support.scripted_model import Scripted, ScriptedModel
+from tests.support.server import START_SECONDS
 
 STATEMENT = f"SELECT name, country FROM customers WHERE name <> 'not {CANARY}'"
 REPLY = f"The {CANARY}.\n```sql\n{STATEMENT}\n```"
@@ -101,18 +102,22 @@ def running_demo(folder: Path, *options: str) -> Iterator[tuple[str, Path]]:
     """The address of `kai demo`, and the file of its log."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("KAI_", "OPENAI_"))}
     environment = {**clean, "KAI_DATA_DIR": str(folder / "data"), "KAI_PORT": "0"}
-    command = [sys.executable, "-c", "from app.cli import main; main()", "demo", *options]
-    log = folder / "log"
-    with (
-        log.open("w") as file,
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=file, text=True) as demo,
-    ):
-        assert demo.stdout is not None
-        addresses = (re.search(r"KAI is ready: open (\S+)", line) for line in demo.stdout)
+    log, (reading, writing) = folder / "log", os.pipe()
+    with log.open("w") as file, os.fdopen(reading) as output:
+        demo = start_kai(
+            ["demo", *options],
+            environment=environment,
+            folder=Path.cwd(),
+            stdout=writing,
+            stderr=file.fileno(),
+        )
+        os.close(writing)
+        addresses = (re.search(r"KAI is ready: open (\S+)", line) for line in output)
         try:
             yield next(found[1] for found in addresses if found), log
         finally:
-            demo.kill()
+            demo.send_signal(signal.SIGKILL)
+            demo.wait(START_SECONDS)
 
 
 def test_a_demo_logs_no_request_unless_it_is_asked_to(tmp_path: Path) -> None:
