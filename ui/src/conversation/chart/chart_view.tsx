@@ -96,7 +96,8 @@ function Points({ drawing, lit, label, children }: ShownPoints) {
   };
   const onPointer = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const box = event.currentTarget.getBoundingClientRect();
-    setAt(nearest(points, event.clientX - box.left, event.clientY - box.top));
+    const element = document.elementFromPoint(event.clientX, event.clientY);
+    setAt(nearest(points, event.clientX - box.left, event.clientY - box.top, element));
   };
   return (
     <div
@@ -131,7 +132,9 @@ function Points({ drawing, lit, label, children }: ShownPoints) {
   );
 }
 
-function Ring({ point: { x, y, box } }: { point: Point }) {
+function Ring({ point: { x, y, box, outline, frame } }: { point: Point }) {
+  const path = outline?.getAttribute("d");
+  if (path) return <path d={path} transform={`translate(${frame.left} ${frame.top})`} />;
   if (!box) return <circle cx={x} cy={y} r={6} />;
   const { left, top, right, bottom } = box;
   return <rect x={left - 1} y={top - 1} width={right - left + 2} height={bottom - top + 2} rx={2} />;

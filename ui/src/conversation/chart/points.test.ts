@@ -57,3 +57,14 @@ test("keys move from point to point and to both ends", () => {
   ]);
   expect([moved("ArrowRight", 2, 3), moved("ArrowUp", 0, 3), moved("Home", null, 0)]).toEqual([2, 0, null]);
 });
+
+test("on a map the pointer means the country that it is on, whose box has others, too", () => {
+  const outlines = ["M0,0L90,0L90,90L0,90ZM400,0L401,0L401,1Z", "M40,40L60,40L60,60Z"].map(
+    (d) => ({ getAttribute: () => d }) as unknown as Element,
+  );
+  const [large = null, small = null] = outlines;
+  const places = ["large", "small"].map((said, at) => ({ datum: { said }, _svg: outlines[at] ?? null }));
+  const points = pointsIn(inGroup(mark("points_marks", "shape", places)));
+  expect([large, small, null].map((each) => nearest(points, 60, 75, each))).toEqual([0, 1, null]);
+  expect(points[0]?.box, "of its mainland").toEqual({ left: 10, top: 20, right: 100, bottom: 110 });
+});

@@ -7,6 +7,8 @@ export interface Point {
   y: number;
   /** What it covers, if it is no dot. */
   box: Box | null;
+  /** The outline of a place on a map: its box covers its neighbours, too. */
+  outline: Element | null;
   /** The point as people say it. */
   said: string;
   /** The row of the result that it is, from 0; null if it is made of several. */
@@ -47,6 +49,8 @@ export interface Item {
   innerRadius?: number;
   outerRadius?: number;
   items?: Mark[];
+  /** The element that it is drawn as. */
+  _svg?: Element | null;
 }
 
 export interface Mark {
@@ -81,11 +85,20 @@ export function pointsIn(root: Mark, left = 0, top = 0): Point[] {
   return once(named.length > 0 ? named : others);
 }
 
-/** The point that a pointer means; null if none is near. */
-export function nearest(points: readonly Point[], x: number, y: number): number | null {
+/** The point that a pointer on an element means; null if none is near, and on a map unless it is on a place. */
+export function nearest(
+  points: readonly Point[],
+  x: number,
+  y: number,
+  element: Element | null = null,
+): number | null {
   let best: number | null = null;
   let least = Infinity;
   for (const [at, point] of points.entries()) {
+    if (point.outline) {
+      if (point.outline === element) return at;
+      continue;
+    }
     const outside = distance(point.frame, x, y);
     const away = point.box
       ? distance(point.box, x, y)
@@ -135,7 +148,8 @@ function pointOf(item: Item, { marktype }: Mark, frame: Box): Point | null {
   const said = typeof datum.said === "string" ? datum.said : description;
   if (!said || defined === false) return null;
   const row = typeof datum.row === "number" ? datum.row : null;
-  const common = { said, row, frame, onLine: LINES.includes(marktype) };
+  const outline = marktype === "shape" ? (item._svg ?? null) : null;
+  const common = { said, row, frame, outline, onLine: LINES.includes(marktype) };
   if (common.onLine || marktype === "symbol") {
     const { x, y } = item;
     return finite(x, y) ? { ...common, x: frame.left + x, y: frame.top + Number(y), box: null } : null;
@@ -146,14 +160,32 @@ function pointOf(item: Item, { marktype }: Mark, frame: Box): Point | null {
     const x = frame.left + (item.x ?? 0) + radius * Math.sin(angle);
     return { ...common, x, y: frame.top + (item.y ?? 0) - radius * Math.cos(angle), box: null };
   }
-  if (!bounds) return null;
+  const covered = largestPart(outline) ?? bounds;
+  if (!covered) return null;
   const box = {
-    left: frame.left + bounds.x1,
-    top: frame.top + bounds.y1,
-    right: frame.left + bounds.x2,
-    bottom: frame.top + bounds.y2,
+    left: frame.left + covered.x1,
+    top: frame.top + covered.y1,
+    right: frame.left + covered.x2,
+    bottom: frame.top + covered.y2,
   };
   return { ...common, x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2, box };
+}
+
+const CORNER = /(-?[\d.]+(?:e-?\d+)?),(-?[\d.]+(?:e-?\d+)?)/g;
+
+/** The bounds of the largest part of an outline: a country may have islands at the other end of the world. */
+function largestPart(outline: Element | null): Bounds | null {
+  let largest: Bounds | null = null;
+  const sizeOf = ({ x1, y1, x2, y2 }: Bounds) => (x2 - x1) * (y2 - y1);
+  for (const part of outline?.getAttribute("d")?.split("M") ?? []) {
+    const corners = [...part.matchAll(CORNER)];
+    if (corners.length === 0) continue;
+    const xs = corners.map(([, x]) => Number(x));
+    const ys = corners.map(([, , y]) => Number(y));
+    const bounds = { x1: Math.min(...xs), y1: Math.min(...ys), x2: Math.max(...xs), y2: Math.max(...ys) };
+    if (largest === null || sizeOf(bounds) > sizeOf(largest)) largest = bounds;
+  }
+  return largest;
 }
 
 function finite(x: number | undefined, y: number | undefined): x is number {
