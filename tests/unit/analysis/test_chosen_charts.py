@@ -1,5 +1,8 @@
 """A reader's choice applied to a proposed plan: what is drawn, and what is refused with a reason."""
 
+import json
+import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -124,6 +127,12 @@ def test_a_heat_map_and_small_pictures_find_their_series() -> None:
         ("state", ["CA", "DE", "IN"], False),
         ("country", ["Germany", "Atlantis", "France"], False),
         ("country", ["Germany", None, "France"], False),
+        ("country", ["Germany", "Africa", "France"], False),
+        ("country", ["Germany", "France", "Total"], False),
+        ("country", ["Germany", "US", "USA"], False),
+        ("country", ["Congo", "Niger", "Nigeria"], False),
+        ("country", ["Congo (Kinshasa)", "Niger", "Nigeria", "Georgia", "Korea"], True),
+        ("state", ["Georgia", "Texas", "Maine"], False),
         ("pays", ["États-Unis", "Allemagne", "the Netherlands"], True),
     ],
 )
@@ -134,6 +143,69 @@ def test_a_map_needs_a_country_in_each_row(column: str, names: list[JsonValue], 
     chart: Any = choose_chart("orders", rows, found)
     assert ("map" in chart["usermeta"]["kai"]["marks"]) is is_map
     assert chart["usermeta"]["kai"]["mark"] == "bar", "so few rank better"
+
+
+def map_of(amounts: list[float], question: str = "Revenue on a map", **choice: Any) -> Any:
+    names: list[JsonValue] = ["Germany", "France", "Spain", "Poland", "Italy", "Norway", "Sweden", "Finland"]
+    columns = [Column(name="country", type="text"), Column(name="revenue", type="number")]
+    rows = rows_of([list(pair) for pair in zip(names, amounts, strict=False)], columns)
+    sql = "SELECT country, SUM(amount) AS revenue FROM o GROUP BY 1"
+    found = figures(question, sql, "postgres", rows=rows)
+    return choose_chart(question, rows, found, choice=ChartChoice.model_validate(choice))
+
+
+def color_of(chart: Any) -> Any:
+    return chart["layer"][1]["encoding"]["color"]
+
+
+def test_a_map_says_what_its_colours_mean() -> None:
+    color = color_of(map_of([-40, 0, 5, 30, 8, 2, 1, 60]))
+    assert color["legend"]["title"] == "revenue"
+    assert color["legend"]["values"] == [-40, 0, 60]
+    assert color["scale"]["domain"] == [-60, 0, 60]
+    counted = color_of(map_of([1, 2, 3], values=[{"column": 1, "how": "count"}]))
+    assert counted["legend"]["title"] == "rows"
+    hostile = color_of(map_of([1, 2, 3], unit="m' + \\"))["legend"]["labelExpr"]
+    labels, end = json.JSONDecoder().raw_decode(hostile)
+    assert [each.endswith("m' + \\") for each in labels] == [True] * 3
+    assert hostile[end:].startswith("[indexof([")
+
+
+def test_one_huge_value_leaves_the_other_colours_of_a_map_apart() -> None:
+    scale = color_of(map_of([1_000_000, 0, 1, 10, 100, 30, 3, 60]))["scale"]
+    assert scale["type"] == "symlog"
+    low, high = (math.copysign(math.log1p(abs(at) / scale["constant"]), at) for at in scale["domain"])
+    shares = [(math.log1p(at / scale["constant"]) - low) / (high - low) for at in (0, 10, 100, 1_000_000)]
+    assert shares[-1] == pytest.approx(1)
+    assert all(after - before > 0.05 for before, after in pairwise([0, *shares])), "none is as without a row"
+    equal = color_of(map_of([7] * 8))["scale"]
+    assert equal["domain"] == [7, 7]
+    for extreme in ([1e299, 5e-324, 0], [-1e299, 1e299, 0]):
+        assert all(map(math.isfinite, color_of(map_of(extreme))["scale"]["domain"]))
+
+
+def test_a_map_of_the_largest_says_what_it_leaves_out() -> None:
+    chart = map_of([80, 70, 60, 50, 40, 30, 20, 10], mark="map", limit=3, sort="value")
+    assert [each["c1"] for each in chart["data"]["values"]] == [80, 70, 60]
+    assert "Of 8, the 3 with the highest revenue are shown." in chart["usermeta"]["kai"]["how"]
+
+
+def test_a_map_has_a_colour_of_the_readers_own() -> None:
+    assert color_of(map_of([1, 2, 3], color="#c0392b"))["scale"]["range"] == ["#c0392b26", "#c0392b"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Show revenue on the map", "A map of revenue", "Umsatz als Karte", "ventas en un mapa", "sur une carte"],
+)
+def test_a_map_that_was_asked_for_is_drawn_or_the_reason_is_said(question: str) -> None:
+    assert map_of([1, 2, 3], question)["usermeta"]["kai"]["mark"] == "map"
+    columns = [Column(name="place", type="text"), Column(name="revenue", type="number")]
+    rows = rows_of([["Germany", 1], ["Atlantis", 2]], columns)
+    found = figures(question, "SELECT place, SUM(a) AS revenue FROM o GROUP BY 1", "postgres", rows=rows)
+    chart: Any = choose_chart(question, rows, found)
+    assert chart["usermeta"]["kai"]["mark"] == "bar"
+    assert len(chart["usermeta"]["kai"]["how"]) == 1
 
 
 def test_lines_are_drawn_over_time_only() -> None:

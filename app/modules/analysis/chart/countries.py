@@ -24,6 +24,14 @@ _OTHER_NAMES = {
     "great britain": "GB",
     "korea": "KR",
     "republic of korea": "KR",
+    "korea republic of": "KR",
+    "uae": "AE",
+    "iran islamic republic of": "IR",
+    "bolivia plurinational state of": "BO",
+    "venezuela bolivarian republic of": "VE",
+    "tanzania united republic of": "TZ",
+    "moldova republic of": "MD",
+    "syrian arab republic": "SY",
     "viet nam": "VN",
     "russian federation": "RU",
     "czech republic": "CZ",
@@ -34,7 +42,9 @@ _OTHER_NAMES = {
     "macedonia": "MK",
     "burma": "MM",
     "swaziland": "SZ",
+    "dr congo": "CD",
     "democratic republic of the congo": "CD",
+    "congo democratic republic of the": "CD",
     "republic of the congo": "CG",
 }
 _NO_LETTER = re.compile(r"[^\w]+")
@@ -105,6 +115,7 @@ def _codes() -> Mapping[str, str]:
     for language in get_args(Language):
         named = locale_of(language).territories
         found |= {_key(named[code]): code for code in known if code in named}
+    found.pop("congo", None)  # two countries are called so
     return {**found, **{long: code for code, long in known.items()}, **{code: code for code in known}}
 
 

@@ -32,7 +32,7 @@ MAX_SERIES = 6
 """The most series that have a colour of their own."""
 _LARGEST = 1e300
 _LONGEST_BELOW = 10
-_WITHOUT_SCALE = ("ranking", "groups", "parts", "heat", "map")
+_WITHOUT_SCALE = ("ranking", "groups", "parts", "heat")
 
 
 def kind_of(plan: Plan, table: ChartTable) -> Kind:

@@ -175,8 +175,8 @@ def _add_shapes(spec: Spec) -> Spec:
 
 def _file_config(theme: Theme) -> _Config:
     config = _config(theme)
-    surface = mapping(config.get("geoshape")).get("stroke")  # the borders of countries are the page's ground
-    return {**config, "background": surface}
+    land = mapping(mapping(config.get("style")).get("kai-land"))
+    return {**config, "background": land.get("stroke")}  # borders of countries are the page's ground
 
 
 def _config(theme: Theme) -> _Config:

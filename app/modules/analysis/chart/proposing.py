@@ -26,9 +26,11 @@ _WISHES: Sequence[tuple[str, ChosenMark]] = (
     (r"\bpie\b|\bdonut\b|\bdoughnut\b|kreisdiagramm|tortendiagramm|camembert|gráfico circular", "arc"),
     (r"\bscatter|streudiagramm|dispersión|nuage de points", "point"),
     (r"\bhistogram", "histogram"),
-    (r"\bheat ?map", "heat"),
-    (r"\b(?:on a|world|as a) map\b|(?:land|welt)karte|auf (?:einer|der) karte|\bsur une carte\b", "map"),
-    (r"\b(?:en un|como) mapa\b(?! de calor)|\bmapamundi\b", "map"),
+    (r"\bheat ?map|mapa de calor|carte de chaleur", "heat"),
+    (r"\b(?:on|as|in) (?:a|the) (?:world )?map\b|\bworld map\b|\bmap of\b", "map"),
+    (r"(?:land|welt)karte|\b(?:auf|in) (?:einer|der) karte\b|\bals karte\b", "map"),
+    (r"\b(?:sur|comme) une carte\b|\bcarte du monde\b", "map"),
+    (r"\b(?:en (?:un|el)|como(?: un)?) mapa\b|\bmapamundi\b", "map"),
     (r"\bstacked\b|gestapelt|apilad|empilé", "stacked"),
     (r"\bline (?:chart|graph)|\bas a line\b|liniendiagramm|gráfico de líneas|courbe", "line"),
     (r"\bbars?\b|\bbar chart|\bcolumns? chart|balken|säulen|\bbarras\b|\bbarres\b", "bar"),
@@ -286,8 +288,9 @@ def _by_name(
         return Plan(mark="percent", across=label, values=values, sort="value")
     bars = Plan(mark="bar", across=label, values=values, sort=sort, refused=refused)
     is_cut = found.whole and found.limit is None and names > MOST_NAMES  # bars leave countries out
-    is_wanted = wish == "map" or (wish is None and is_cut)
-    return replace(bars, mark="map") if is_wanted and are_places(bars, table) else bars
+    if (wish == "map" or (wish is None and is_cut)) and are_places(bars, table):
+        return replace(bars, mark="map")
+    return replace(bars, refused="no places") if wish == "map" else bars
 
 
 def _side_by_side(question: str, found: Figures) -> list[ChosenValue]:

@@ -203,6 +203,12 @@ _TEXTS: Mapping[str, tuple[str, str, str, str]] = {
         "Barras, ya que {0} tiene más partes de las que los colores distinguen.",
         "Barres, car {0} a plus de parts que les couleurs n'en distinguent.",
     ),
+    "no places": (
+        "Bars, as the rows are not all different countries of the map.",
+        "Balken, da nicht alle Zeilen verschiedene Länder der Karte sind.",
+        "Barras, ya que las filas no son todas países distintos del mapa.",
+        "Barres, car les lignes ne sont pas toutes des pays distincts de la carte.",
+    ),
     "no zero": (
         "The axis of {0} does not begin at zero.",
         "Die Achse von {0} beginnt nicht bei null.",

@@ -1,13 +1,15 @@
 """Maps of countries: each is coloured by its value."""
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from app.modules.analysis.chart.axes import lookup
 from app.modules.analysis.chart.canvas import Canvas, Picture, fitted, point_datum, points_layer
 from app.modules.analysis.chart.countries import Box, boxes, codes_of
-from app.modules.analysis.chart.leaders import named_points
+from app.modules.analysis.chart.leaders import leaders, named_points
 from app.modules.analysis.chart.plan import NotDrawable, Plan, Spec
 from app.modules.analysis.chart.table import ChartTable
 from app.modules.analysis.chart.values import plotted
@@ -20,6 +22,8 @@ _WIDEST = 120
 _MARGIN = 4
 _HEIGHT = 360.0
 _MOST_SKEWED = 8
+_LEAST_UNIT = 1e-12
+"""Of the highest value; the logarithms of what is divided by less could be infinite."""
 _ABOVE_LAND = 0.15
 _BESIDE = 48
 """Pixels of other countries to the left and right, where the picture is wider than the part of the world."""
@@ -36,7 +40,7 @@ def check_places(plan: Plan, table: ChartTable) -> None:
     cells = [] if plan.across is None else table.cells(plan.across)
     codes = codes_of(cells, column=table.name(plan.across or 0)) if cells else None
     if codes is None:
-        raise NotDrawable("The rows have no places of a map. Choose bars.")
+        raise NotDrawable("Not every row names a country that the map has. Choose bars.")
     is_repeated = plan.values[0].how is None and len({*codes}) < len(codes)
     if is_repeated or len({*map(str, cells)}) != len({*codes}):
         raise NotDrawable("Several rows have one country. Choose bars.")
@@ -58,8 +62,8 @@ def draw_map(canvas: Canvas) -> Picture:
     cells = canvas.table.cells(across)
     codes = codes_of(cells, column=canvas.table.name(across)) or []
     code_by_name = dict(zip(canvas.names(across), codes, strict=True))
-    points = named_points(canvas, value)
-    numbers = canvas.numbers()
+    points, numbers = named_points(canvas, value), canvas.numbers()
+    points, _ = leaders(canvas, points, numbers, most=plan.limit or len(points))
     field = f"c{value.column}"
     data = [
         point_datum(
@@ -71,33 +75,53 @@ def draw_map(canvas: Canvas) -> Picture:
     ]
     ordered = sorted(points, key=lambda each: each.amount)
     low, high = ordered[0], ordered[-1]
-    ends = [numbers.short(each.amount) for each in (low, high)]
-    legend: Spec = {
-        "values": [low.amount, high.amount],
-        "labelExpr": f"datum.value === {low.amount!r} ? '{ends[0]}' : '{ends[1]}'",
-        "title": canvas.title(value.column),
+    amounts = [each.amount for each in ordered]
+    color: Spec = {"field": field, "type": "quantitative", "scale": _scale(amounts, own=plan.color)}
+    named = sorted({low.amount, high.amount, 0.0 if low.amount < 0 < high.amount else _middle(amounts)})
+    labels = numbers.labels(named)
+    if len({*labels}) < len(labels):
+        labels = [numbers.exact(each) for each in named]
+    color["legend"] = {
+        "values": [*named],
+        "labelExpr": lookup(labels, [*named]),
+        "title": canvas.value_name(value),
     }
-    color: Spec = {"field": field, "type": "quantitative", "legend": legend}
-    color["scale"] = _scale([each.amount for each in ordered])
-    lookup: Spec = {"lookup": "id", "from": {"data": {**_SHAPES}, "key": "id"}, "as": "place"}
+    shapes: Spec = {"lookup": "id", "from": {"data": {**_SHAPES}, "key": "id"}, "as": "place"}
     shape: Spec = {"field": "place", "type": "geojson"}
     mark: Spec = {"type": "geoshape", "clip": True}
     land: Spec = {"data": {**_SHAPES}, "mark": {**mark, "style": "kai-land"}}
-    drawn: Spec = {"transform": [lookup], **points_layer({"shape": shape, "color": color}, mark=mark)}
+    places = points_layer({"shape": shape, "color": color}, mark={**mark, "style": "kai-place"})
+    ends = [numbers.short(each.amount) for each in (low, high)]
     seen = canvas.say("extremes", ends[1], high.across, ends[0], low.across)
-    view = fitted([land, drawn], _HEIGHT, padding=0)
-    return Picture(view={**view, "projection": _projection(codes)}, values=data, seen=seen)
+    view = fitted([land, {"transform": [shapes], **places}], _HEIGHT, padding=0)
+    projection = _projection([code_by_name[each.across] for each in points])
+    return Picture(view={**view, "projection": projection}, values=data, seen=seen)
 
 
-def _scale(amounts: Sequence[float]) -> Spec:
-    """Colours by value; a few large ones leave the others apart."""
-    low, high, middle = amounts[0], amounts[-1], amounts[len(amounts) // 2]
+def _scale(amounts: Sequence[float], *, own: str | None) -> Spec:
+    """Colours by value, lowest first; a few large ones leave the others apart. `own` is a reader's colour."""
+    low, high = amounts[0], amounts[-1]
     if low < 0 < high:
         reach = max(-low, high)
         return {"range": "diverging", "domain": [-reach, 0, reach], "interpolate": "lab"}
-    lowest = low - _ABOVE_LAND * (high - low)  # so that a country with a low value is none without
-    scale: Spec = {"range": "ramp", "interpolate": "lab", "domain": [lowest, high]}
-    return {**scale, "type": "sqrt"} if low >= 0 and high > _MOST_SKEWED * middle else scale
+    scale: Spec = {"range": [f"{own}26", own] if own else "ramp", "interpolate": "lab"}
+    middle = _middle(amounts)
+    if low < 0 or high <= _MOST_SKEWED * middle:
+        return {**scale, "domain": [_lower_end(low, high), high]}
+    unit = max(middle / _MOST_SKEWED, high * _LEAST_UNIT)
+    lowest = _lower_end(math.log1p(low / unit), math.log1p(high / unit))
+    lowest = math.copysign(unit * math.expm1(abs(lowest)), lowest)
+    return {**scale, "type": "symlog", "constant": unit, "domain": [lowest, high]}
+
+
+def _middle(amounts: Sequence[float]) -> float:
+    """The median of the amounts that are not zero; zero if all are."""
+    return statistics.median_low([each for each in amounts if each] or [0.0])
+
+
+def _lower_end(low: float, high: float) -> float:
+    """The lowest end of a scale, so that a country with a low value is none without."""
+    return low - _ABOVE_LAND * (high - low)
 
 
 def _projection(codes: Sequence[str]) -> Spec:
