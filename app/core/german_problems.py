@@ -107,7 +107,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "idempotency-key-reused": (
         "Ungültige Anfrage",
-        "Dieser Idempotency-Key gehört zu anderer Anfrage oder anderen Attributen. Nehmen Sie einen neuen.",
+        (
+            "Dieser Idempotency-Key gehört zu einer anderen Anfrage oder zu anderen Attributen. "
+            "Nehmen Sie einen neuen."
+        ),
     ),
     "internal": (
         "Etwas ist schiefgegangen",

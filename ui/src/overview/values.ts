@@ -13,8 +13,8 @@ export const month = (text: string) => dateText(`${text}-01`, "month", "UTC");
 export const day = (text: string) => dateText(text, "day", "UTC");
 export const weekday = (text: string) => dateText(text, "weekday", "UTC");
 
-/** Of English numbers, as the server writes them: 4.87 M, 150 k. */
-const SCALES: Record<string, string> = { K: "k", m: "M" };
+/** Of English numbers, as the server writes them: 150 k, 4.87 M, 1.2 bn. */
+const SCALES: Record<string, string> = { K: "k", m: "M", B: "bn", T: "tn" };
 
 /** 4.87 M, 10,812, €17.7. */
 export function written(value: number, unit: string | null): string {
