@@ -18,8 +18,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 UI = Path(__file__).resolve().parent
 STATIC = UI.parent / "app" / "web" / "static"
-THEME = UI.parent / "app" / "modules" / "analysis" / "chart" / "theme.json"
-"""How charts look, on the page as in files that Python draws."""
+CHARTS = UI.parent / "app" / "modules" / "analysis" / "chart"
+SHARED = (CHARTS / "theme.json", CHARTS / "world.json")
+"""How charts and maps look, on the page as in files that Python draws."""
 STAMP = STATIC / ".sources"
 NEEDED = (20, 19)
 ROUTE_WEIGHT = 60_000
@@ -107,7 +108,7 @@ def install(*options: str) -> None:
 def fingerprint() -> str:
     """Returns a digest of the names and contents of the sources."""
     digest = hashlib.sha256()
-    for path in (*sorted(sources()), THEME):
+    for path in (*sorted(sources()), *SHARED):
         digest.update(path.relative_to(UI.parent).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
