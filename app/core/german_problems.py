@@ -13,6 +13,10 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Schon entschieden",
         "Über diesen Aufruf ist schon entschieden ({decision}), und das bleibt so. Fragen Sie noch einmal.",
     ),
+    "approval-unclear": (
+        "Welche Aufrufe sind gemeint?",
+        "Entscheiden Sie über die Aufrufe, die jetzt warten.",
+    ),
     "body-too-large": ("Die Anfrage ist zu groß", "Senden Sie weniger auf einmal."),
     "byte-budget": ("Die Datenmenge des Tages ist verbraucht", "Morgen geht es weiter."),
     "call-hash-differs": (
@@ -161,7 +165,6 @@ _TEXTS: Mapping[str, tuple[str, str]] = {
         "Diese Antwort hat kein SQL mit Zeilen. Heften Sie eine Antwort mit Tabelle an.",
     ),
     "nothing-to-report": ("Es gibt nichts zu berichten", "Wählen Sie Antworten aus."),
-    "other-calls-wait": ("Andere Aufrufe warten", "Entscheiden Sie zuerst über diese."),
     "pictures-busy": (
         "Zu viele Bilder werden gerade gezeichnet",
         "Versuchen Sie es in einigen Sekunden noch einmal.",

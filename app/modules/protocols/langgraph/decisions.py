@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from app.http.routes import is_storable
-from app.modules.protocols.langgraph.errors import OtherCallsWait, ValueUnsupported
+from app.modules.protocols.langgraph.errors import ApprovalUnclear, ValueUnsupported
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.records.steps import CallRecord
 from app.modules.session.confirmations import Verdict
@@ -35,15 +35,15 @@ def decisions_in(
     """Returns the decision about each call that waits.
 
     Decisions name their calls: all together by the id of the interrupt, or each one by `id` or `call_hash`.
-    Those that name none count if these calls alone can be meant (`is_shown`). Raises `OtherCallsWait` if
-    others wait, and `ValueUnsupported` for another form.
+    Those that name none count if these calls alone can be meant (`is_shown`). Raises `ApprovalUnclear` if
+    others may be meant, and `ValueUnsupported` for another form.
     """
     interrupts = interrupts_of(requests_of(waiting))
     current = interrupts[0]["id"]
     if isinstance(resume, dict) and "decisions" not in resume and len(resume) == 1:
         ((named, resume),) = resume.items()
         if isinstance(resume, dict) and "decisions" in resume and named != current:
-            raise OtherCallsWait(interrupts)
+            raise ApprovalUnclear(interrupts)
         is_shown = True
     match resume:
         case {"decisions": list() as decisions}:
@@ -54,15 +54,15 @@ def decisions_in(
         about = [_named(each, waiting) for each in decisions]
         calls = [call for call in about if call is not None]
         if sorted(call.id for call in calls) != sorted(call.id for call in waiting):
-            raise OtherCallsWait(interrupts)
+            raise ApprovalUnclear(interrupts)
         return [(call, _decision(each, call)) for call, each in zip(calls, decisions, strict=True)]
     if not is_shown:
-        raise OtherCallsWait(interrupts)
+        raise ApprovalUnclear(interrupts)
     if len(decisions) != len(waiting):
         raise ValueUnsupported(f"{len(waiting)} calls wait, and {len(decisions)} decisions came. {_FORM}")
     for call, each in zip(waiting, decisions, strict=True):
         if isinstance(each, dict) and not each.keys().isdisjoint(_NAMES) and _named(each, [call]) is None:
-            raise OtherCallsWait(interrupts)
+            raise ApprovalUnclear(interrupts)
     return [(call, _decision(each, call)) for call, each in zip(waiting, decisions, strict=True)]
 
 

@@ -40,11 +40,11 @@ class ThreadEmpty(Conflict):
     sentence = "This thread has no answer yet, so there is nothing to copy. Create a new thread."
 
 
-class OtherCallsWait(Conflict):
-    """Decisions came for other calls than those that wait. `interrupts` shows these."""
+class ApprovalUnclear(Conflict):
+    """Decisions came that may be about other calls than those that wait. `interrupts` shows these."""
 
-    problem = "other-calls-wait"
-    title = "Other calls wait"
+    problem = "approval-unclear"
+    title = "Which calls are meant?"
 
     def __init__(self, interrupts: Sequence[JsonValue]) -> None:
         super().__init__(

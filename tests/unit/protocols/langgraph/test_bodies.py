@@ -11,7 +11,7 @@ from app.core.llm.tokens import approximate_tokens
 from app.modules.protocols.langgraph.assistants import page_headers
 from app.modules.protocols.langgraph.chat import latest_turns
 from app.modules.protocols.langgraph.decisions import decisions_in
-from app.modules.protocols.langgraph.errors import OtherCallsWait, ValueUnsupported
+from app.modules.protocols.langgraph.errors import ApprovalUnclear, ValueUnsupported
 from app.modules.protocols.langgraph.interrupts import interrupts_of, requests_of
 from app.modules.protocols.langgraph.question import asked_in
 from app.modules.protocols.langgraph.schemas import HistoryQuery, NewRun
@@ -185,8 +185,9 @@ def test_decisions_come_in_the_order_of_the_calls_alone_or_by_the_id_of_the_inte
 def test_decisions_about_other_calls_than_those_that_wait_are_refused(
     resume: JsonValue, is_shown: bool
 ) -> None:
-    with pytest.raises(OtherCallsWait) as refused:
+    with pytest.raises(ApprovalUnclear) as refused:
         decisions_in(resume, WAITING, is_shown=is_shown)
+    assert refused.value.problem == "approval-unclear"
     (interrupt,) = cast("list[Any]", refused.value.members["interrupts"])
     assert interrupt["id"] == INTERRUPT
     assert [request["id"] for request in interrupt["value"]["action_requests"]] == ["a", "b"]
