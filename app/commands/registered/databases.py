@@ -55,7 +55,7 @@ class DatabaseStore:
 
 async def list_databases(store: DatabaseStore, *, as_json: bool) -> None:
     async with _open(store) as databases:
-        found = [each async for each in all_connections(databases.repository, store.owner)]
+        found = [each async for each in all_connections(databases, store.owner)]
     if as_json:
         say(json.dumps([_json(each) for each in found], ensure_ascii=False, indent=2))
         return
@@ -104,7 +104,7 @@ async def add_database(
 
 async def show_database(store: DatabaseStore, name: str, *, as_json: bool) -> None:
     async with _open(store) as databases:
-        connection = await find_connection(databases.repository, store.owner, name)
+        connection = await find_connection(databases, store.owner, name)
     if as_json:
         say(json.dumps(_json(connection), ensure_ascii=False, indent=2))
         return
@@ -120,7 +120,7 @@ async def try_database(store: DatabaseStore, name: str, *, as_json: bool) -> int
         if "://" in name:
             steps = await databases.test_steps(store.owner, database_url(name))
         else:
-            connection = await find_connection(databases.repository, store.owner, name)
+            connection = await find_connection(databases, store.owner, name)
             steps = await databases.test_steps(store.owner, None, connection.id)
     if as_json:
         say(json.dumps([asdict(each) for each in steps], ensure_ascii=False, indent=2))
@@ -139,7 +139,7 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
     given = edit if url is None else {**edit, "url": url}
     edit = _read_body(ConnectionChange, given).edit()
     async with _open(store) as databases:
-        connection = await find_connection(databases.repository, store.owner, name)
+        connection = await find_connection(databases, store.owner, name)
         changed = await databases.change(store.owner, connection.id, edit, url=url)
     say(f"{make_inert(changed.name)} is changed.")
     if url is not None or "schemas" in edit:
@@ -148,7 +148,7 @@ async def change_database(store: DatabaseStore, name: str, edit: ConnectionEdit,
 
 async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> None:
     async with _open(store) as databases:
-        connection = await find_connection(databases.repository, store.owner, name)
+        connection = await find_connection(databases, store.owner, name)
         found = await databases.database_schemas(store.owner, connection.id)
     if as_json:
         bodies = [DatabaseSchemaBody.model_validate(each).model_dump(mode="json") for each in found]
@@ -169,7 +169,7 @@ async def list_schemas(store: DatabaseStore, name: str, *, as_json: bool) -> Non
 async def remove_database(store: DatabaseStore, name: str, *, yes: bool) -> None:
     """Raises `Invalid` where it cannot ask."""
     async with _open(store) as databases:
-        connection = await find_connection(databases.repository, store.owner, name)
+        connection = await find_connection(databases, store.owner, name)
         if not yes:
             if not sys.stdin.isatty():
                 raise Invalid("Removing asks first: add --yes where there is no terminal.")
@@ -189,7 +189,7 @@ async def scan_database(store: DatabaseStore, name: str | None) -> None:
     """
     async with open_registered(store) as opened:
         databases = opened.connections
-        connection = await find_connection(databases.repository, store.owner, name)
+        connection = await find_connection(databases, store.owner, name)
         progress = await databases.start_scan(store.owner, connection.id)
         with Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True)

@@ -184,7 +184,7 @@ async def _find_attributes(store: OpenedDatabases, person: str) -> Attributes:
 @asynccontextmanager
 async def _open(store: DatabaseStore, database: str | None) -> AsyncGenerator[_Opened]:
     async with open_registered(store) as opened:
-        found = await find_connection(opened.connections.repository, store.owner, database)
+        found = await find_connection(opened.connections, store.owner, database)
         connection = await opened.policies.read(store.owner, found.id)
         text = connection.policies
         yield _Opened(opened, connection, None if text is None else read_policies(text))

@@ -223,7 +223,7 @@ async def list_messages(
 
     `next_cursor` leads to the page of older messages. A session of another owner is unknown (404).
     """
-    session = await answers.sessions.repository.get(owner, session_id)
+    session = await answers.sessions.get(owner, session_id)
     return await read_messages(answers.sessions, session, page)
 
 
@@ -234,8 +234,8 @@ async def read_message(
     session_id: SessionId, message_id: MessageId, owner: Owner, answers: Service
 ) -> MessageBody:
     """Returns a message of a session. Needs scope `read`. The rows are at `.../rows`."""
-    session = await answers.sessions.repository.get(owner, session_id)
-    message = await answers.sessions.repository.get_message(session, message_id)
+    session = await answers.sessions.get(owner, session_id)
+    message = await answers.sessions.get_message(session, message_id)
     (completed,) = await answers.sessions.charts.completed([message])
     return MessageBody.model_validate(completed)
 

@@ -78,7 +78,7 @@ class RunAnswers:
         Raises `DatabaseUnknown`, `DatabaseUnclear`, `TooManySessions`, or `KeyReused` if the first request
         with the key was about another database.
         """
-        connection = await find_connection(self._connections.repository, owner, database)
+        connection = await find_connection(self._connections, owner, database)
         session_id = None if idempotency_key is None else _session_id(owner, idempotency_key)
         try:
             return await self.sessions.create(
@@ -86,7 +86,7 @@ class RunAnswers:
             )
         except SessionExists as taken:
             try:
-                session = await self.sessions.repository.get(owner, session_id or "")
+                session = await self.sessions.get(owner, session_id or "")
             except SessionUnknown:
                 raise taken from None
             if session.db_connection_id != connection.id:
@@ -96,7 +96,7 @@ class RunAnswers:
     async def withdraw(self, session: Session, refusal: Problem) -> None:
         """Delete a session whose only question was refused, unless the question may be stored yet."""
         if not isinstance(refusal, NotKeptYet):
-            await self.sessions.repository.delete([session.id])
+            await self.sessions.discard(session)
 
     async def wait(self, run: Run, seconds: float) -> Run:
         """Returns the run, or the one that went on with its turn, once it has ended, or as it is after so
@@ -110,14 +110,14 @@ class RunAnswers:
         async with self.sessions.follower.follow(run) as log:
             while not log.ended and not self._is_stopping() and (left := until - loop.time()) > 0:
                 await log.wait_for_end(min(left, _LOOK_SECONDS))
-        return await self.sessions.repository.find_run(run.id) or run
+        return await self.sessions.find_run(run.id) or run
 
     async def find(self, run: Run, most_rows: int) -> FoundAnswer | None:
         """Returns the answer of a run. Returns None while it is not stored. Raises `RunFailed`."""
         if run.status == "open":
             return None
-        session = await self.sessions.repository.get(run.owner, run.session_id)
-        message = await self.sessions.repository.find_answer(session, run.message_id)
+        session = await self.sessions.get(run.owner, run.session_id)
+        message = await self.sessions.find_answer(session, run.message_id)
         if message is None or message.run_id != run.id:
             return None
         if message.status == "failed" and message.error is not None:
@@ -146,14 +146,14 @@ class RunAnswers:
         running runs may have fewer than there are: `limit` bounds those that are looked at, and the total
         counts both.
         """
-        repository = self.sessions.repository
         if state is not None:
             of_state = AnyOf("status", ["open" if state in _OPEN else state])
             wanted = replace(wanted, where=[*wanted.where, of_state])
         if session_id is None:
-            runs = await repository.page_of_runs(owner, wanted)
+            runs = await self.sessions.page_of_runs(owner, wanted)
         else:
-            runs = await repository.page_of_session_runs(await repository.get(owner, session_id), wanted)
+            session = await self.sessions.get(owner, session_id)
+            runs = await self.sessions.page_of_session_runs(session, wanted)
         found = await self.states(runs.items)
         return Listed([each for each in found if state in (None, each.state)], runs.next_cursor, runs.total)
 

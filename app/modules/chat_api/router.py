@@ -34,6 +34,7 @@ from app.modules.run.errors import NotKeptYet
 from app.modules.run.sse import EventStream, event_stream, last_event_id
 from app.modules.session.dependencies import CurrentSessions
 from app.modules.session.router import EVENT_STREAM
+from app.modules.session.service import SessionFilter
 
 _ORIGIN = Origin(protocol="chat")
 
@@ -180,8 +181,8 @@ async def list_conversations(user: User, page: PageParameters, sessions: Current
     Send `nextCursor` as `cursor` for the next page; it is null on the last one. `userId` must be the
     caller's own (else 404).
     """
-    found = await sessions.repository.page(
-        user, [], ListRequest(order_by="updated_at", limit=page.limit, cursor=page.cursor)
+    found = await sessions.page(
+        user, SessionFilter(), ListRequest(order_by="updated_at", limit=page.limit, cursor=page.cursor)
     )
     conversations = [record.conversation(session) for session in found.items]
     return ConversationPage(user_id=user, conversations=conversations, next_cursor=found.next_cursor)
@@ -197,9 +198,9 @@ async def read_conversation(
 
     `nextCursor` leads to the page of older messages. A conversation of another user is unknown (404).
     """
-    session = await sessions.repository.get(owner, session_id)
-    messages, next_cursor = await sessions.repository.messages(session, page.limit, page.cursor)
-    names = await sessions.repository.names_of_runs(session, {message.run_id for message in messages})
+    session = await sessions.get(owner, session_id)
+    messages, next_cursor = await sessions.messages(session, page.limit, page.cursor)
+    names = await sessions.names_of_runs(session, {message.run_id for message in messages})
     said = [record.chat_message(message, names) for message in messages]
     return record.conversation_with(session, said, next_cursor)
 
@@ -229,7 +230,7 @@ async def list_memories(
     background after an answer. `userId` must be the caller's own (else 404).
     """
     (found, next_cursor), profile = await asyncio.gather(
-        memories.repository.latest(user, page.limit, page.cursor), profiles.find(user)
+        memories.latest(user, page.limit, page.cursor), profiles.find(user)
     )
     return MemoryPage(
         user_id=user,
@@ -279,7 +280,7 @@ def _caller(owner: str, user_id: str | None) -> str:
 
 async def _only_connection(owner: str, connections: DatabaseConnections) -> str:
     """Raises `DatabaseNeeded` when there is none, or more than one."""
-    known = await connections.repository.oldest(owner, 2)
+    known = await connections.oldest(owner, 2)
     if len(known) != 1:
         raise DatabaseNeeded(has_some=bool(known))
     return known[0].id

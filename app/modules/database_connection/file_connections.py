@@ -166,7 +166,7 @@ class FileConnections:
             self._owners.discard(owner)
 
     async def _bytes_of(self, owner: str) -> int:
-        found = all_connections(self._connections.repository, owner)
+        found = all_connections(self._connections, owner)
         return sum([each.upload.bytes async for each in found if each.owner == owner and each.upload])
 
     async def _receive(self, content: AsyncIterable[bytes], path: Path, free: int) -> int:

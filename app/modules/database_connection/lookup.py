@@ -10,7 +10,8 @@ from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.http.routes import is_storable
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection, ConnectionRepository
+from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.service import DatabaseConnections
 
 ONLY_DATABASE = "kai"
 """Name of the caller's database, if there is exactly one."""
@@ -46,23 +47,23 @@ def _named(known: Sequence[Connection]) -> str:
     return ", ".join(f"{each.id} ({each.name})" for each in known[:_NAMED])
 
 
-def all_connections(repository: ConnectionRepository, owner: str) -> AsyncGenerator[Connection]:
+def all_connections(connections: DatabaseConnections, owner: str) -> AsyncGenerator[Connection]:
     """All connections that the owner may use."""
-    return read_pages(partial(repository.page, owner), ListRequest(descending=False, limit=_PAGE))
+    return read_pages(partial(connections.page, owner), ListRequest(descending=False, limit=_PAGE))
 
 
-async def find_connection(repository: ConnectionRepository, owner: str, name: str | None) -> Connection:
+async def find_connection(connections: DatabaseConnections, owner: str, name: str | None) -> Connection:
     """Returns a connection by its id, or by its name if no other has it. `kai` and None are the only one.
 
     Raises `DatabaseUnknown` and `DatabaseUnclear`.
     """
     if name is not None and name != ONLY_DATABASE and is_storable(name):
         try:
-            return await repository.get(owner, name)
+            return await connections.get(owner, name)
         except ConnectionNotFound:
             pass  # a name
     wanted = (name or ONLY_DATABASE).strip().casefold()
-    known = [each async for each in all_connections(repository, owner)]
+    known = [each async for each in all_connections(connections, owner)]
     found = [each for each in known if each.name.strip().casefold() == wanted]
     if not found and wanted == ONLY_DATABASE:
         found = known

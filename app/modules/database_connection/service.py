@@ -180,6 +180,9 @@ class DatabaseConnections:
     ) -> None:
         """`allowances` of owners; None: their usage is neither limited nor counted."""
         self.repository = ConnectionRepository(storage)
+        self.get = self.repository.get
+        self.page = self.repository.page
+        self.oldest = self.repository.oldest
         self._secrets = secrets
         self._limits = limits
         self._records = records

@@ -110,5 +110,5 @@ class OwnerForgetting:
         return [session.id async for session in found]
 
     async def _connection_ids(self, owner: str) -> Sequence[str]:
-        found = all_connections(self._connections.repository, owner)
+        found = all_connections(self._connections, owner)
         return [each.id async for each in found if each.owner == owner]

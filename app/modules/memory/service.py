@@ -32,6 +32,7 @@ class ConversationMemories:
         self, storage: Storage, embedding: EmbeddingModel | None, charge: Charge = uncharged
     ) -> None:
         self.repository = MemoryRepository(storage)
+        self.latest = self.repository.latest
         self._vectors = MemoryVectors(storage)
         self._embedding = embedding
         self._charge = charge

@@ -82,9 +82,9 @@ class Departures:
         """Delete sessions that are not kept, and those of one run, of all owners, whose time is over by now
         (epoch ms).
         """
-        async for session in self._sessions.repository.expiring(before=now):
+        async for session in self._sessions.expiring(before=now):
             await self._delete_session(session)
-        async for session in self._sessions.repository.left(now - _HIDDEN_MS):
+        async for session in self._sessions.left(now - _HIDDEN_MS):
             if session.is_hidden or session.updated_at < now - _LEFT_MS:
                 await self._delete_session(session)
 

@@ -76,7 +76,7 @@ class Threads:
 
     def databases(self, owner: str) -> AsyncGenerator[Connection]:
         """All databases that the owner may use."""
-        return all_connections(self._connections.repository, owner)
+        return all_connections(self._connections, owner)
 
     async def assistants(self, owner: str) -> list[Assistant]:
         """Returns all databases that the owner may use, each once more in agent mode where there is one."""
@@ -86,7 +86,7 @@ class Threads:
 
     async def database(self, owner: str, name: str | None) -> Connection:
         """Returns a database as `find_connection` does. Raises what it raises."""
-        return await find_connection(self._connections.repository, owner, name)
+        return await find_connection(self._connections, owner, name)
 
     def check_mode(self, mode: Mode | None) -> None:
         """Raises `AgentModeOff` if there is no such mode."""
@@ -126,7 +126,7 @@ class Threads:
         for session_id in (as_uuid(client_id), session_id_of(owner, client_id)):
             if session_id is not None:
                 with suppress(SessionUnknown):
-                    return await self._sessions.repository.get(owner, session_id)
+                    return await self._sessions.get(owner, session_id)
         thread_name = client_id if is_shown else None
         return await self.make(owner, session_id_of(owner, client_id), metadata, thread_name=thread_name)
 
@@ -157,7 +157,7 @@ class Threads:
             )
         except SessionExists as taken:
             try:
-                return await self._sessions.repository.get(owner, session_id)
+                return await self._sessions.get(owner, session_id)
             except SessionUnknown:
                 raise taken from None
 

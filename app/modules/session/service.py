@@ -104,9 +104,33 @@ class SessionFilter:
         ]
 
 
-class SessionService:
-    """Operations that take several parts. A single call goes to `repository`, `rows`, `submissions` or
-    `follower` itself.
+class SessionReads:
+    """Reads of stored sessions, runs and messages, as the repository has them."""
+
+    def __init__(self, repository: SessionRepository) -> None:
+        self.repository = repository
+        self.get = repository.get
+        self.left = repository.left
+        self.expiring = repository.expiring
+        self.messages = repository.messages
+        self.get_message = repository.get_message
+        self.get_answer = repository.get_answer
+        self.find_answer = repository.find_answer
+        self.runs = repository.runs
+        self.find_run = repository.find_run
+        self.count_runs = repository.count_runs
+        self.names_of_runs = repository.names_of_runs
+        self.open_runs_of = repository.open_runs_of
+        self.page_of_runs = repository.page_of_runs
+        self.page_of_session_runs = repository.page_of_session_runs
+
+    async def history(self, session: Session, limit: int = 100) -> list[Message]:
+        """Returns the latest messages of a session, oldest first. Questions that wait come last."""
+        return (await self.messages(session, limit, None))[0]
+
+
+class SessionService(SessionReads):
+    """Operations that take several parts. A single call goes to `rows`, `submissions` or `follower` itself.
 
     Every method names the owner. It raises `SessionUnknown` for a session of another owner.
     """
@@ -131,10 +155,10 @@ class SessionService:
         chart_model: ChartWordsModel | None = None,
     ) -> None:
         """`investigations`, `rules` and `chart_model`: None where they are off."""
+        super().__init__(repository)
         self._rules = rules
         self._default_mode = default_mode
         self._started = started
-        self.repository = repository
         self.rows = rows
         self.submissions = submissions
         self.follower = follower
@@ -284,6 +308,10 @@ class SessionService:
         async with self.submissions.stopped(session):
             await self.forgetting.forget(session)
 
+    async def discard(self, session: Session) -> None:
+        """Delete a session that nothing was asked in."""
+        await self.repository.delete([session.id])
+
     async def hide(self, session: Session, run: Run) -> None:
         """Hide a session that was made for this run, which has ended: only readers of the run find it then.
         Calls that wait in it are withdrawn.
@@ -395,10 +423,6 @@ class SessionService:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_LOOK_AGAIN_SECONDS):
                         started.put_nowait(await started.get())
-
-    async def history(self, session: Session, limit: int = 100) -> list[Message]:
-        """Returns the latest messages of a session, oldest first. Questions that wait come last."""
-        return (await self.repository.messages(session, limit, None))[0]
 
 
 def _merge(session: Session, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -127,7 +127,7 @@ class Conversations:
         """Returns the owner's session of this id, or the one that they have given this name."""
         for session_id in (thread_id, session_id_of(owner, thread_id)):
             with suppress(SessionUnknown):
-                return await self._sessions.repository.get(owner, session_id)
+                return await self._sessions.get(owner, session_id)
         raise ThreadUnknown
 
     async def create(
@@ -215,10 +215,10 @@ class Conversations:
         """Returns runs of a thread, newest first."""
         session = await self.find(owner, thread_id)
         if status is None:
-            runs = await self._sessions.repository.runs(session, limit, offset)
+            runs = await self._sessions.runs(session, limit, offset)
             return [run_body(session, run) for run in runs]
         # A status of LangGraph may be several of KAI.
-        found = [run_body(session, run) for run in await self._sessions.repository.runs(session, _MOST_RUNS)]
+        found = [run_body(session, run) for run in await self._sessions.runs(session, _MOST_RUNS)]
         return [run for run in found if run["status"] == status][offset : offset + limit]
 
     async def record(self, session: Session, limit: int = _MOST_MESSAGES) -> Record:
@@ -547,7 +547,7 @@ class Conversations:
             return [await self.run(owner, thread_id or "", run_id) for run_id in ids]
         only = None if thread_id is None else (await self.find(owner, thread_id)).id
         found: list[Started] = []
-        async for run in self._sessions.repository.open_runs_of(owner):
+        async for run in self._sessions.open_runs_of(owner):
             if only in (None, run.session_id):
                 with suppress(ThreadUnknown):  # deleted meanwhile
                     session = await self.find(owner, run.session_id)

@@ -114,10 +114,10 @@ class ThreadFollower:
     async def _listed(self, session: Session, first: int | None) -> Sequence[NumberedRun]:
         """Returns the runs from a number on, at least the latest; without one, a page of the latest."""
         while True:
-            total = await self._sessions.repository.count_runs(session)
+            total = await self._sessions.count_runs(session)
             wanted = _PAGE if first is None else max(1, total - first)
-            runs = sorted(await self._sessions.repository.runs(session, wanted), key=lambda run: run.place)
-            if await self._sessions.repository.count_runs(session) == total:
+            runs = sorted(await self._sessions.runs(session, wanted), key=lambda run: run.place)
+            if await self._sessions.count_runs(session) == total:
                 break
         return [NumberedRun(total - len(runs) + place, run) for place, run in enumerate(runs)]
 

@@ -102,7 +102,7 @@ async def _open_run(sessions: SessionService, session: Session, question: str) -
     """Returns the run under way of a question that a client repeats, as clients do after a timeout."""
     if session.status != "processing":
         return None
-    runs = await sessions.repository.runs(session, 1, status="open")
+    runs = await sessions.runs(session, 1, status="open")
     return next((each for each in runs if each.question == question), None)
 
 
