@@ -7,7 +7,7 @@ done again.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NotRequired, cast
 
@@ -359,6 +359,12 @@ class InvestigationRecords:
         if status is not None:
             where.append(Equals("status", status))
         return await self._calls.page(Query(where, order_by="expires_at", limit=limit, cursor=cursor))
+
+    async def has_others(self, session_id: str, ids: Collection[str], at: int) -> bool:
+        """True if a session has asked for calls other than these that expire after then (epoch ms)."""
+        open_then: list[Condition] = [Equals("session_id", session_id), Range("expires_at", at_least=at + 1)]
+        found = await self._calls.first(Query(open_then, limit=len(ids) + 1))
+        return any(call.id not in ids for call in found)
 
     async def is_decided(self, message_id: str, step: int) -> bool:
         """Returns True if every call of the step that asks is decided. Reads documents: lists may lag."""

@@ -74,6 +74,10 @@ class Confirmations:
         session = await self._repository.get(owner, session_id)
         return await self._records.page(session.id, status, limit, cursor=cursor)
 
+    async def has_lately_asked_for_others(self, session: Session, calls: Sequence[CallRecord]) -> bool:
+        """True if the session has asked for other calls, decided or not, whose time to approve still runs."""
+        return await self._records.has_others(session.id, {call.id for call in calls}, now_ms())
+
     async def named(self, owner: str, session_id: str, ids: Sequence[str]) -> list[CallRecord]:
         """Returns calls that have asked, whatever became of them. Raises `ConfirmationUnknown`."""
         session = await self._repository.get(owner, session_id)

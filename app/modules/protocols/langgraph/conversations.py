@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import Caller, ScopeMissing
 from app.core.bus.event_log import EventLog
-from app.core.clock import now_ms, rfc3339
+from app.core.clock import rfc3339
 from app.modules.database_connection.lookup import ONLY_DATABASE
 from app.modules.protocols.frame_stream import events_of
 from app.modules.protocols.langgraph.assistants import GRAPH_ID
@@ -501,16 +501,7 @@ class Conversations:
             return checkpoint_id == latest["checkpoint_id"]
         if waiting[0].shown_to.get(self._client) != interrupts_of(requests_of(waiting))[0]["id"]:
             return False
-        known = {call.id for call in waiting}
-        cursor: str | None = None
-        while True:
-            calls, cursor = await self._confirmations.page(
-                session.owner, session.id, None, limit=100, cursor=cursor
-            )
-            if any(call.id not in known and (call.expires_at or 0) > now_ms() for call in calls):
-                return False
-            if cursor is None:
-                return True
+        return not await self._confirmations.has_lately_asked_for_others(session, waiting)
 
     async def _withdraw(self, owner: str, thread_id: str, body: NewRun) -> Started:
         """End the turn whose calls wait, without them. Returns the run that has ended it. Raises
