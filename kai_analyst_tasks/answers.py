@@ -21,7 +21,7 @@ from app.core.llm.model import LanguageModel, PromptMessage
 from app.core.storage.documents import all_documents
 from app.core.storage.port import Document, Query
 from app.evaluation.answering import RunCosts, schema_lines
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.language_models.errors import model_errors_translated
 from app.modules.records.model import NewQuestion, Run, Session

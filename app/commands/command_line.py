@@ -655,7 +655,7 @@ def change_database(
     """Change a database: its name, the schemas that are read, its address, what a statement may read."""
     from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import change_database as run  # noqa: PLC0415
-    from app.modules.database_connection.repository import ConnectionEdit  # noqa: PLC0415
+    from app.modules.database_connection.model import ConnectionEdit  # noqa: PLC0415
 
     if schema and all_schemas:
         _fail("--schema and --all-schemas do not go together.", _MISUSED)

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.bootstrap import Services
 from app.core.auth.caller import LOCAL_OWNER
 from app.core.errors import Invalid
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.uploads.formats import has_file_ending
 from app.terminal.console import database_url
 

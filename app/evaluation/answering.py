@@ -21,7 +21,7 @@ from app.core.llm.calls import Meter, metered
 from app.core.llm.model import LanguageModel, PromptMessage
 from app.core.logs.ids import ids_bound
 from app.evaluation.gold import EVALUATION
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultColumn, ResultSet
 from app.modules.database_connection.schema import ColumnType, Schema, Table
 from app.modules.database_connection.service import DatabaseConnections

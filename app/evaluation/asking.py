@@ -16,7 +16,7 @@ from app.evaluation.gold import EVALUATION, Gold, GoldFailed, run_gold
 from app.evaluation.question_set import BenchmarkConversation, BenchmarkQuestion
 from app.evaluation.results import OutcomeKind, QuestionOutcome, ShownRows, append
 from app.evaluation.verdict import Judgement, judge
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from graph.errors import (
     DatabaseUnavailable,
     QuestionBeyondWriter,

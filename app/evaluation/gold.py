@@ -8,7 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from app.core.auth.caller import LOCAL_OWNER
 from app.modules.database_connection.cells import DatabaseRow, rows_of
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker

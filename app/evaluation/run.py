@@ -19,7 +19,7 @@ from app.evaluation.question_set import BenchmarkConversation, QuestionSelection
 from app.evaluation.report import print_comparison, print_summary, write_report
 from app.evaluation.results import Header, MatchingMode, Results, System, appending, read_results, resumed
 from app.evaluation.summary import compare, summarize
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.terminal.console import database_url
 
 ENDING = ".results.jsonl"

@@ -21,7 +21,7 @@ from app.evaluation.answering import KaiSession, RunCosts, SystemAnswer
 from app.evaluation.gold import Gold, GoldFailed, run_gold
 from app.evaluation.run import with_model
 from app.evaluation.verdict import judge
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.memory.model import FactSource, NewFact
 from app.modules.memory.scopes import Scope
 from kai_analyst_tasks.dialogues.dialogue_set import Dialogue, Meaning, read_dialogues

@@ -19,7 +19,7 @@ from cryptography.fernet import Fernet
 from app.core.secrets import SecretBox
 from app.core.storage.sqlite import open_sqlite
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.business import Business
 from app.modules.sql_generation.context import context_for

@@ -16,7 +16,7 @@ from app.core.settings import TypesenseSettings
 from app.core.storage.port import Storage
 from app.core.storage.sqlite import SqliteStorage, open_sqlite
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.model import Session
 from app.modules.sql_generation.statement_faults import StatementFaults

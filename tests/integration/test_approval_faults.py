@@ -21,7 +21,7 @@ from app.modules.agent.investigation import Investigation
 from app.modules.agent.sheets import TurnSheets
 from app.modules.agent.turn import InvestigatedTurn, InvestigationSettings
 from app.modules.agent.turn_records import TurnRecords
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
 from app.modules.records.model import Mode, Session

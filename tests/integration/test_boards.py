@@ -21,7 +21,7 @@ from app.modules.boards.model import Board, Pin
 from app.modules.boards.refreshing import AT_ONCE, Refreshing
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import CheckNames, DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker

@@ -15,7 +15,7 @@ from app.core.ids import new_id
 from app.http.problems import answer_problems
 from app.modules.context_store.router import router
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes

@@ -11,7 +11,7 @@ from app.core.clock import now_ms
 from app.core.ids import new_id
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.port import Query, Storage
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.memory.directive_job import DirectiveJob, DirectiveQuestion, SessionQuestions
 from app.modules.memory.directive_news import DirectiveNews, News
 from app.modules.memory.directive_records import COLLECTION, DirectiveRecords

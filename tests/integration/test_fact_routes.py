@@ -13,7 +13,7 @@ from app.core.auth.caller import SCOPES_OF_ROLE, Caller
 from app.core.storage.measured import MeasuredStorage
 from app.core.storage.sqlite import SqliteStorage
 from app.http.problems import answer_problems
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.export import MemoryExports
 from app.modules.memory.fact_guard import Objection

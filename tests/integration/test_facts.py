@@ -15,7 +15,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.storage.listing import ListRequest
 from app.core.storage.port import Storage
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactChanged, FactPlaceUnclear, FactsFull, FactsOff, FactUnknown
 from app.modules.memory.fact_reading import FactFilter

@@ -14,7 +14,7 @@ from app.modules.context_store.portable import FileEntry, FileFormat, read_file,
 from app.modules.context_store.service import ContextStore
 from app.modules.context_store.transfer import KnowledgeFiles
 from app.modules.context_store.transfer_router import router
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from tests.support.callers import admin, call_as
 from tests.support.shop import make_shop

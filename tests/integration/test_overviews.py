@@ -18,7 +18,7 @@ from app.core.clock import now_ms
 from app.core.settings import OverviewSettings, Settings
 from app.main import create_app
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.overview.model import Overview
 from app.modules.overview.running import OverviewLimits, OverviewRuns

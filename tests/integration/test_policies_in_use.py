@@ -25,7 +25,7 @@ from app.modules.boards.refreshing import Refreshing
 from app.modules.boards.service import NewPin, ShownPin
 from app.modules.context_store.errors import EntryUnknown
 from app.modules.database_connection.errors import PersonUnknown, PoliciesRefused, StatementNotRun
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.memory.errors import FactPlaceUnclear
 from app.modules.memory.fact_reading import FactFilter

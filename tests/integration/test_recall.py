@@ -15,7 +15,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.settings import MemorySettings
 from app.core.storage.port import Document, Storage
 from app.core.storage.sqlite import open_sqlite
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.memory.fact_choice import FactLimits
 from app.modules.memory.facts import Facts
 from app.modules.memory.model import FactKind, NewFact, StoredFact

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.ids import new_id
 from app.core.storage.sqlite import SqliteStorage
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.records.model import Run
 from app.modules.records.steps import CallRecord, CallStatus, InvestigationRecords
 from app.modules.run.statement_approval import RunStatementAsker, StatementApprovals

@@ -18,7 +18,7 @@ from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_context import SchemaContext
 from app.modules.sql_generation.schema_index import SchemaIndexes

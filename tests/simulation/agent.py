@@ -14,7 +14,7 @@ from app.modules.agent.factory import InvestigatorFactory
 from app.modules.agent.limits import InvestigationLimits
 from app.modules.agent.turn import InvestigationSettings
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories
 from app.modules.records.model import Run, Session

@@ -8,7 +8,7 @@ from app.core.llm.embedding import EmbeddingModel
 from app.core.secrets import SecretBox
 from app.core.storage.port import Storage
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.fact_access import SessionConnection
 from app.modules.memory.fact_guard import FactGuard, Objection

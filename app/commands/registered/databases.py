@@ -26,7 +26,7 @@ from app.modules.database_connection.connection_steps import ConnectionStep
 from app.modules.database_connection.engines.kinds import AskedField
 from app.modules.database_connection.engines.urls import KINDS
 from app.modules.database_connection.lookup import all_connections, find_connection
-from app.modules.database_connection.repository import Connection, ConnectionEdit
+from app.modules.database_connection.model import Connection, ConnectionEdit
 from app.modules.database_connection.schemas import (
     ConnectionBody,
     ConnectionChange,

@@ -16,7 +16,7 @@ from app.core.auth.caller import Attributes
 from app.core.errors import Invalid, file_error_text
 from app.core.storage.edits import ChangedMeanwhile, RecordEdit, edited_by
 from app.modules.database_connection.lookup import find_connection
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.policies.files import (
     MAX_BYTES,
     NO_LIMITS,

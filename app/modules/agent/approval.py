@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from app.core.ids import digest
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.records.steps import CallRecord
 from app.modules.tools.tool import Tool
 

@@ -18,7 +18,7 @@ from app.modules.agent.quoting import quotations
 from app.modules.agent.sheets import append_facts
 from app.modules.agent.step_events import result_chunks
 from app.modules.agent.turn import InvestigatedTurn, said_before
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.records.call_events import confirmation_events, decision_events, returned_event
 from app.modules.records.model import Mode
 from app.modules.records.steps import CallRecord, CallStatus, cut_text

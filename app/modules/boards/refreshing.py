@@ -25,7 +25,7 @@ from app.modules.boards.model import Board, Pin, PinFailure, PinPeriod
 from app.modules.boards.period import Days, NotByPeriod, PeriodStatement
 from app.modules.boards.repository import BoardRepository
 from app.modules.database_connection.errors import ConnectionNotFound, DatabaseBytesSpent, PersonUnknown
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker, Purpose

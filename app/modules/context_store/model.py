@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from app.core.clock import now_ms
 from app.core.keyed_ids import created_id
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import Schema, Table
 
 ExampleStatus = Literal["proposed", "verified", "rejected"]

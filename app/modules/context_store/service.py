@@ -33,7 +33,7 @@ from app.modules.context_store.model import (
 from app.modules.context_store.proposals import AnswerProposals
 from app.modules.context_store.repository import Entries, Entry
 from app.modules.database_connection.errors import ConnectionNotFound, NotTheOwner, as_problems
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections

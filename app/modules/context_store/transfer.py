@@ -18,7 +18,7 @@ from app.modules.context_store.portable import (
 from app.modules.context_store.schemas import NewExample, NewInstruction, NewTerm
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import as_problems
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import ColumnEdit, Schema, Table
 from app.modules.database_connection.schemas import ColumnChange, TableChange
 from app.modules.database_connection.service import DatabaseConnections

@@ -11,7 +11,7 @@ from app.core.auth.api_keys import ApiKeys
 from app.modules.database_connection.errors import PoliciesRefused, as_problems
 from app.modules.database_connection.guard.check import check, written
 from app.modules.database_connection.limited_schemas import catalog_of, limit_schema
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table
 from app.modules.database_connection.service import DatabaseConnections

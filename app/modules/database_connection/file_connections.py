@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from app.core.keyed_ids import created_id, is_repeat
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.lookup import all_connections
-from app.modules.database_connection.repository import Connection, Upload
+from app.modules.database_connection.model import Connection, Upload
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.uploads.errors import (
     FileNotReadable,

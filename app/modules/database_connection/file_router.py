@@ -12,7 +12,7 @@ from app.http.router import Router
 from app.http.routes import Text
 from app.modules.database_connection.file_connections import FileConnections
 from app.modules.database_connection.file_schemas import FileBody, FileCorrection
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schemas import ConnectionBody
 from app.modules.database_connection.uploads.errors import FileNotReadable
 from app.modules.database_connection.uploads.model import ImportReport

@@ -18,7 +18,7 @@ from app.modules.database_connection.joining.plan import (
     plan_join,
 )
 from app.modules.database_connection.limits import JOINED, JOINED_IF_APPROVED
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker

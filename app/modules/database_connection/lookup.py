@@ -10,7 +10,7 @@ from app.core.storage.documents import read_pages
 from app.core.storage.listing import ListRequest
 from app.http.routes import is_storable
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 
 ONLY_DATABASE = "kai"

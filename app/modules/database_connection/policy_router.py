@@ -9,7 +9,7 @@ from app.http.callers import MANAGE, Owner
 from app.http.router import Router
 from app.http.routes import Body, ResponseBody, Text, VersionedBody
 from app.modules.database_connection.connection_policies import ConnectionPolicies
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.router import ConnectionId
 from app.modules.policies.files import read_policy_file, write_policies
 from app.modules.policies.model import Attribute, Name, Policies, read_policies

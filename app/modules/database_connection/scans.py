@@ -15,7 +15,8 @@ from app.core.errors import Problem
 from app.core.storage.port import StorageUnavailable
 from app.modules.database_connection.engines.databases import Database
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection, ConnectionRepository
+from app.modules.database_connection.model import Connection
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.database_connection.scan.order import ReadingOrder
 from app.modules.database_connection.scan.progress import ScanChanges, ScanProgress, ScanState
 from app.modules.database_connection.scan.read import scan

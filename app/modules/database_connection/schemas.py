@@ -16,7 +16,7 @@ from pydantic import (
 from app.core.settings import MAX_STATEMENT_CHARACTERS
 from app.http.routes import Body, ResponseBody, Text, Time, VersionedBody, not_null, storable
 from app.modules.database_connection.connection_steps import ConnectionStepName, ConnectionStepState
-from app.modules.database_connection.repository import ConnectionEdit
+from app.modules.database_connection.model import ConnectionEdit
 from app.modules.database_connection.roles import Roles, checked_role
 from app.modules.database_connection.scan.progress import ScanState
 from app.modules.database_connection.schema import ColumnEdit, ColumnType, ForeignKey, TableColumn

@@ -57,14 +57,9 @@ from app.modules.database_connection.joining.keys import unlike_keys_note, unlik
 from app.modules.database_connection.joining.plan import JoinPlan
 from app.modules.database_connection.limited_schemas import LimitedSchemas
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
+from app.modules.database_connection.model import Address, Connection, ConnectionEdit, Upload
 from app.modules.database_connection.network import ONE_USER, Access
-from app.modules.database_connection.repository import (
-    Address,
-    Connection,
-    ConnectionEdit,
-    ConnectionRepository,
-    Upload,
-)
+from app.modules.database_connection.repository import ConnectionRepository
 from app.modules.database_connection.results import ResultSet, collect
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles
 from app.modules.database_connection.scan.progress import ScanProgress

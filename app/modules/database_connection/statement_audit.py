@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from app.core.llm.calls import Meter, count_usage
 from app.core.tracing.spans import span
 from app.modules.database_connection.errors import PersonUnknown
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.scan.progress import ScanProgress

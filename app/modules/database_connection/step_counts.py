@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.core.auth.caller import current_database_claim
 from app.modules.database_connection.errors import as_problems
 from app.modules.database_connection.guard.inspection import declared_names
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.sql.provenance.counting import CountedStep, StepStatement, step_statements

@@ -22,7 +22,7 @@ from app.core.llm.tokens import approximate_tokens
 from app.modules.agent.factory import InvestigatorFactory, SchemaContextOf
 from app.modules.agent.step_events import step_events
 from app.modules.agent.turn_records import TurnRecords
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.generating.markdown import Document, DocumentedTable, Measured, document_text
 from app.modules.language_models.errors import model_errors_translated

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from app.core.auth.caller import current_database_claim
 from app.core.clock import now_ms
 from app.core.ids import new_id
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.model import Run, Session
 from app.modules.run.errors import WorkersBusy

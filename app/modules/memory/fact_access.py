@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.core.errors import Problem
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactPlaceUnclear
 from app.modules.memory.fact_repository import readers_of_connection, readers_of_owner

@@ -12,7 +12,7 @@ from app.core.clock import now_ms
 from app.core.ids import id_of
 from app.core.llm.embedding import EmbeddingModel
 from app.core.ranking import fused
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.memory.fact_choice import (
     FactLimits,
     FactQuery,

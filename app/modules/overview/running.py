@@ -16,7 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 from app.core.auth.caller import acting_for
 from app.core.clock import as_datetime, now_ms
 from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing
 from app.modules.database_connection.schema import TableColumn
 from app.modules.database_connection.service import DatabaseConnections

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from app.core.auth.caller import current_attributes, current_database_claim
 from app.core.clock import now_ms
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.overview.model import KeptOverview, Missing, Overview, PageLanguage
 from app.modules.overview.repository import OverviewRepository, overview_id

@@ -16,7 +16,7 @@ from app.modules.database_connection.lookup import (
     all_connections,
     find_connection,
 )
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import SessionUnknown
 from app.modules.records.model import Mode, MultitaskStrategy, NewQuestion, Run, Session

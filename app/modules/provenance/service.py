@@ -14,7 +14,7 @@ from app.modules.context_store.repository import Entries, Entry
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.guard.inspection import declared_names
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.facts import Facts
 from app.modules.memory.model import StoredFact

@@ -12,7 +12,7 @@ from app.core.pictures import NoPicture
 from app.modules.analysis.chart.pictures import ChartPictures
 from app.modules.boards.model import Pin
 from app.modules.boards.service import Boards, ShownPin
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row

@@ -10,7 +10,7 @@ from app.core.clock import now_ms
 from app.core.storage.edits import current_edit
 from app.core.storage.port import Storage
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.rules.choosing import may_apply_to
 from app.modules.rules.conflicts import KnownDatabase, warnings_of

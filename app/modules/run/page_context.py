@@ -9,7 +9,7 @@ from app.core.llm.context_kinds import ContextKind
 from app.core.llm.tokens import approximate_tokens
 from app.core.storage.port import is_uuid
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompts.rows import without_secrets

@@ -19,7 +19,7 @@ from app.modules.context_store.model import Knowledge
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.cells import bag_of
 from app.modules.database_connection.joining.plan import DIALECT as JOINED_DIALECT
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Purpose

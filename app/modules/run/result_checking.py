@@ -5,7 +5,7 @@ import logging
 from dataclasses import dataclass, field
 
 from app.core.language import language_of
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.model import Run
 from app.modules.run.several_databases import RunDatabases, asker_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.modules.database_connection.errors import ConnectionNotFound
 from app.modules.database_connection.joining.plan import DIALECT
 from app.modules.database_connection.joins import DatabaseJoins, labels_of
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker, Purpose

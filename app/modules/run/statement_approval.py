@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.core.clock import now_ms
 from app.core.ids import digest
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.records.call_events import (
     called_event,
     confirmation_events,

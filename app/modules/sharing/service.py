@@ -13,7 +13,7 @@ from app.modules.analysis.drawn_result import ChosenChart
 from app.modules.boards.errors import BoardUnknown
 from app.modules.boards.service import Boards, ShownBoard
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.records.errors import RowsGone
 from app.modules.records.model import Message, Row, Session

@@ -18,7 +18,7 @@ from app.modules.context_store.model import (
 )
 from app.modules.context_store.repository import MAX_ENTRIES
 from app.modules.context_store.service import ContextStore
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.prompts.sections import ALL_ALLOWED, ContextFilter
 from app.modules.sql_generation.business import Business, mentioned_terms

@@ -1,6 +1,6 @@
 """Faults of stored statements: why one would no longer run on the schema as it was scanned last."""
 
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.schema_index import SchemaIndex, SchemaIndexes
 from graph.errors import DatabaseUnavailable, StatementRefused

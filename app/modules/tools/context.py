@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.core.llm.model import OfferedTool
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.joins import DatabaseJoins, JoinedResult
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections

@@ -14,7 +14,7 @@ from app.core.secrets import SecretBox
 from app.core.storage.port import Query
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.scan.order import ReadingOrder
 from app.modules.database_connection.schema import Table
 from app.modules.database_connection.service import DatabaseConnections

@@ -26,8 +26,8 @@ from app.modules.database_connection.errors import (
     UrlNotSupported,
 )
 from app.modules.database_connection.limits import ConnectionLimits, StatementLimits
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.network import Access
-from app.modules.database_connection.repository import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.sql_generation.checking.correct import Corrected
 from graph.errors import DatabaseUnavailable, StatementFailed, StatementRefused, StatementTimedOut

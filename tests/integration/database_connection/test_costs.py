@@ -9,7 +9,7 @@ from app.core.storage.port import Storage
 from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.errors import DatabaseBytesSpent
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.usage.errors import BytesSpent

@@ -14,7 +14,7 @@ from app.core.storage.sqlite import SqliteStorage
 from app.modules.database_connection.connection_policies import ConnectionPolicies
 from app.modules.database_connection.errors import UrlNotSupported
 from app.modules.database_connection.limits import ConnectionLimits
-from app.modules.database_connection.repository import Connection, ConnectionEdit
+from app.modules.database_connection.model import Connection, ConnectionEdit
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.policies.model import Policies
 from graph.errors import StatementFailed, StatementNeedsApproval, StatementReadsTooMuch

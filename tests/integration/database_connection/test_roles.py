@@ -15,7 +15,7 @@ from app.core.auth.identity import Identity
 from app.core.settings import Settings
 from app.main import create_app
 from app.modules.database_connection.errors import RolesRefused
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.roles import DatabaseRoleMissing, Roles, checked_role
 from app.modules.records.model import NewQuestion
 from tests.support.postgres_server import PostgresServer

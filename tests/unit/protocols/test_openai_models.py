@@ -1,6 +1,6 @@
 """Databases as models."""
 
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.protocols.openai.models import model_named, models_of
 
 

@@ -12,7 +12,7 @@ from app.http.callers import ASK, CurrentCaller
 from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.http.router import Router
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.protocols.agui.decisions import ResumeMismatch, decisions_of
 from app.modules.protocols.agui.schemas import InterruptAnswer, RunInput, ThreadMessage
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads

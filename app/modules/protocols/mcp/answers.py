@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import ColumnType, Table
 from app.modules.memory.model import Sentiment
 from graph.answer import Statements

@@ -29,7 +29,7 @@ from app.http.routes import Text
 from app.modules.analysis.chart.pictures import MEDIA_TYPES
 from app.modules.analysis.chart.plan import Spec
 from app.modules.database_connection.errors import ConnectionNotFound, as_problems
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.database_connection.schema import Table
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.memory.model import FoundMemory

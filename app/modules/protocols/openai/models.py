@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.records.model import Mode
 
 AGENT = ":agent"

@@ -13,7 +13,7 @@ from app.http.open_streams import STREAM
 from app.http.rate_limits import count_question
 from app.http.router import Router
 from app.http.routes import Text, is_storable
-from app.modules.database_connection.repository import Connection
+from app.modules.database_connection.model import Connection
 from app.modules.protocols.dependencies import CurrentDepartures, CurrentThreads
 from app.modules.protocols.frame_stream import events_of, folded_stream
 from app.modules.protocols.openai.conversations import ask_after, ask_in
