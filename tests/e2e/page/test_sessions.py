@@ -54,6 +54,16 @@ def test_a_title_that_a_model_writes_is_shown_without_a_reload(
     expect(page.get_by_role("heading", name="Numbats at large")).to_be_visible()
 
 
+def test_a_page_whose_code_cannot_be_fetched_says_so_and_is_loaded_again(page: Page) -> None:
+    page.goto("/", wait_until="networkidle")
+    page.route("**/assets/boards_page*", lambda route: route.abort())
+    page.get_by_role("link", name="Boards").first.click()
+    expect(page.get_by_role("alert")).to_contain_text("KAI cannot be reached")
+    page.unroute("**/assets/boards_page*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="Boards").first).to_be_visible()
+
+
 def test_a_session_is_renamed(page: Page, model: ScriptedModel, api: httpx.Client, connection: str) -> None:
     model.rule("", "CHAT: yes")
     session = asked(api, connection, "A rough title")
