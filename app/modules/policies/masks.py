@@ -21,6 +21,7 @@ _KINDS: Mapping[Mask, frozenset[Kind]] = {
 }
 _SHORTEST = 8
 """Characters of a text whose last four are shown."""
+_BEGINS_WITH_YEAR = "[0-9][0-9][0-9][0-9]-*"
 _MYSQL_TYPES: Mapping[Kind, str] = {
     "integer": "SIGNED",
     "boolean": "SIGNED",
@@ -115,7 +116,8 @@ def _last_four(name: str, dialect: str) -> str:
 def _year(name: str, dialect: str) -> str:
     match dialect:
         case "sqlite":
-            return f"SUBSTR({name}, 1, 4) || '-01-01'"
+            # A date may be a number, or begin with its day.
+            return f"CASE WHEN {name} GLOB '{_BEGINS_WITH_YEAR}' THEN SUBSTR({name}, 1, 4) || '-01-01' END"
         case "mysql":
             return f"MAKEDATE(YEAR({name}), 1)"
         case "clickhouse":
