@@ -39,6 +39,11 @@ class DatabaseRelation:
     def by_name(self) -> Mapping[str, RelationColumn]:
         return {column.name: column for column in self.columns}
 
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds of the columns, by their names in lower case."""
+        return {column.name.casefold(): column.kind for column in self.columns}
+
     @property
     def key(self) -> Sequence[str]:
         return [column.name for column in self.columns if column.is_key]
@@ -75,6 +80,22 @@ class RelationCatalog:
 
     def schema_of(self, relation: DatabaseRelation) -> str:
         return self.names.schema_of(relation.shown)
+
+    def kind_of(self, relation: DatabaseRelation, column: exp.Column) -> Kind | None:
+        """Returns the kind of a column in a condition of a relation, which may be of a table in a query of
+        the condition. None if it is of neither.
+        """
+        name = column.name.casefold()
+        query = column.parent_select
+        while query is not None:
+            for table in query.find_all(exp.Table):
+                is_named = column.table.casefold() in {"", table.alias_or_name.casefold()}
+                if is_named and table.parent_select is query:
+                    found = self.find(table, self.schema_of(relation))
+                    if found is not None and name in found.kinds:
+                        return found.kinds[name]
+            query = query.parent_select
+        return relation.kinds.get(name)
 
     def base(self, relation: DatabaseRelation, alias: str) -> exp.Table:
         """Returns a relation as a source by its full name, so that no other name takes its place."""

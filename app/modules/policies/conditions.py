@@ -1,8 +1,7 @@
 """Conditions of policies: parsed, with attributes of the person bound as literals."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -30,12 +29,12 @@ def bound_condition(
     known: Mapping[str, Attribute],
     dialect: str,
     *,
-    kinds: Mapping[str, Kind] = MappingProxyType({}),
+    kind_of: Callable[[exp.Column], Kind | None] = lambda _: None,
 ) -> exp.Expr:
     """Returns a condition in parentheses, with the values of its attributes in it.
 
-    A single value stands for a list of one after IN. `kinds` are those of the table's columns, by lower-case
-    names: a value is compared as one of its column's kind. Raises `UnreadableCondition`, also for an
+    A single value stands for a list of one after IN. `kind_of` returns the kind of a column in it, None if it
+    is not known: a value is compared as one of its column's kind. Raises `UnreadableCondition`, also for an
     attribute that is missing, a list in place of a single value, or a value of another kind.
     """
     marked, count = _ATTRIBUTE.subn(lambda found: _MARK + found[1], _LIST.sub(r"IN (\1)", text))
@@ -55,7 +54,8 @@ def bound_condition(
             "write {{ user.name }} without quotes around it: its value is a literal already"
         )
     for mark in marks:
-        _bind(mark, known, _kind_beside(mark, kinds) if mark.parent_select is query else None)
+        column = _column_beside(mark)
+        _bind(mark, known, None if column is None else kind_of(column))
     return holder
 
 
@@ -63,13 +63,12 @@ def _given(node: exp.Expr) -> Iterator[str]:
     return (name for name, value in node.args.items() if value)
 
 
-def _kind_beside(mark: exp.Column, kinds: Mapping[str, Kind]) -> Kind | None:
-    """Returns the kind of the column that an attribute is compared with. None if it is no column."""
+def _column_beside(mark: exp.Column) -> exp.Column | None:
+    """Returns the column that an attribute is compared with. None if it is no column."""
     compared = (
         [] if mark.parent is None else [each for each in mark.parent.iter_expressions() if each is not mark]
     )
-    column = compared[0] if compared else None
-    return kinds.get(column.name.lower()) if isinstance(column, exp.Column) else None
+    return compared[0] if compared and isinstance(compared[0], exp.Column) else None
 
 
 def _bind(mark: exp.Column, known: Mapping[str, Attribute], kind: Kind | None) -> None:

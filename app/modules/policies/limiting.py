@@ -7,7 +7,7 @@ reference that stands for something else, or that cannot be replaced, ends in a 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -19,7 +19,6 @@ from app.modules.policies.barriers import BARRIERS, IS_LIMITED, needs_barrier
 from app.modules.policies.catalog import DatabaseRelation, RelationCatalog
 from app.modules.policies.conditions import UnreadableCondition, bound_condition
 from app.modules.policies.masks import masked_column
-from app.modules.policies.model import Kind
 from app.modules.policies.references import References, RelationReference
 from app.modules.policies.rights import Rights, TableRule
 from app.modules.sql.parsing import parsed_one, sqlglot_errors_only
@@ -222,7 +221,7 @@ class Limiter:
         what belongs to a table itself.
         """
         rule = self.rule(relation)
-        base = _read_with(self.catalog.base(relation, BASE), inside)
+        base = _put_inside(self.catalog.base(relation, BASE), inside)
         inner: list[_Source] = []
         read = frozenset({relation.shown})
         plain, barred = "", ""
@@ -285,23 +284,23 @@ class Limiter:
         """
         if not rule.limits_rows:
             return None, frozenset()
-        kinds = {column.name.lower(): column.kind for column in relation.columns}
-        parts = [self._bound(each, kinds) for each in rule.all_of]
+        parts = [self._bound(each, relation) for each in rule.all_of]
         if rule.is_denied or rule.any_of == [] or None in parts:
             return _NO_ROWS.copy(), frozenset()
         known = [part for part in parts if part is not None]
         if rule.any_of is not None and [] not in rule.any_of:
-            ways = [[self._bound(each, kinds) for each in conditions] for conditions in rule.any_of]
+            ways = [[self._bound(each, relation) for each in conditions] for conditions in rule.any_of]
             open_ways = [exp.and_(*(each for each in way if each)) for way in ways if None not in way]
             if not open_ways:
                 return _NO_ROWS.copy(), frozenset()
             known.append(exp.paren(exp.or_(*open_ways), copy=False))
         return self._qualified(relation, known)
 
-    def _bound(self, text: str, kinds: Mapping[str, Kind]) -> exp.Expr | None:
+    def _bound(self, text: str, relation: DatabaseRelation) -> exp.Expr | None:
         """Returns a condition of the person; None if their attributes do not fit it, so that it denies."""
         try:
-            return bound_condition(text, self.rights.person.known, self.catalog.dialect, kinds=kinds)
+            kind_of = partial(self.catalog.kind_of, relation)
+            return bound_condition(text, self.rights.person.known, self.catalog.dialect, kind_of=kind_of)
         except UnreadableCondition:
             return None
 
@@ -393,8 +392,8 @@ def _take_inside(reference: RelationReference, dialect: str) -> Mapping[str, obj
     return {name: node.args.pop(name) for name in _INSIDE if node.args.get(name)}
 
 
-def _read_with(base: exp.Table, inside: Mapping[str, object]) -> exp.Expr:
-    """Returns a table with what `_take_inside` has taken."""
+def _put_inside(base: exp.Table, inside: Mapping[str, object]) -> exp.Expr:
+    """Returns a table with what `_take_inside` has taken off a reference to it."""
     for name, value in inside.items():
         if name == _FINAL:
             return exp.Final(this=base)

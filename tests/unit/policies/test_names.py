@@ -6,7 +6,7 @@ from app.modules.database_connection.guard.check import check
 from app.modules.database_connection.limited_schemas import limit_schema
 from app.modules.database_connection.scan.scanned import ScannedSchema
 from app.modules.database_connection.schema import Schema, Table, TableColumn, TableProfile
-from app.modules.policies.model import Policies
+from app.modules.policies.model import Attribute, Kind, Policies
 from app.modules.policies.rights import Person
 from app.modules.sql.table_names import TableName
 from graph.errors import StatementRefused
@@ -50,6 +50,36 @@ def test_a_table_is_unknown_while_a_mask_names_a_column_that_it_has_not() -> Non
     assert "NULL AS" in run("pay")
     with pytest.raises(StatementRefused, match="no table"):
         run("salary")
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "written"),
+    [
+        ("buyer IN (SELECT p.id FROM people AS p WHERE p.team = {{ user.a }})", "7x", "1 = 0"),
+        ("buyer IN (SELECT id FROM people WHERE team = {{ user.a }})", "7x", "1 = 0"),
+        ("buyer IN (SELECT id FROM people WHERE team = {{ user.a }})", "7", "= '7'"),
+        ("EXISTS (SELECT 1 FROM people AS p WHERE p.id = buyer AND p.code = {{ user.a }})", 0, "= '0'"),
+        ("EXISTS (SELECT 1 FROM people AS p WHERE p.id = buyer AND orders.code = {{ user.a }})", 0, "= 0"),
+        ("EXISTS (SELECT 1 FROM people AS p WHERE p.id = buyer AND team = {{ user.a }})", True, "= TRUE"),
+    ],
+)
+def test_an_attribute_has_the_kind_of_its_column_in_a_query_of_a_condition(
+    condition: str, value: Attribute, written: str
+) -> None:
+    def table(name: str, **kinds: Kind) -> Table:
+        columns = [TableColumn(name=each, type=kind, database_type="") for each, kind in kinds.items()]
+        return Table(name=name, full_name=TableName("", "shop", name), kind="table", columns=columns)
+
+    tables = [
+        table("orders", buyer="integer", code="integer"),
+        table("people", id="integer", team="integer", code="text"),
+    ]
+    own = {"name": "own", "tables": {"orders": {"rows": [condition]}}}
+    policies = Policies.model_validate({"default": "allow", "policies": [own]}).model_dump_json()
+    known = limit_schema(
+        ScannedSchema(Schema("mysql", tables)), policies, Person("ann", {"a": value}), found_at=0, key="k"
+    )
+    assert written in check("SELECT buyer FROM orders", known.schema)
 
 
 def test_a_table_is_unknown_when_another_schema_has_got_one_of_the_name_in_a_policy() -> None:

@@ -157,6 +157,10 @@ def test_attributes_are_bound_as_literals(dialect: str) -> None:
 
 def test_attributes_are_compared_as_values_of_their_columns_kind() -> None:
     kinds: dict[str, Kind] = {"name": "text", "team": "integer", "open": "boolean"}
+
+    def kind_of(column: exp.Column) -> Kind | None:
+        return kinds.get(column.name.lower())
+
     odd = ["O'Hara", "\\' OR 1=1 -- ", "Zoë ☃ \u202e", "{{ user.b }}", "*/ ; /*", "\ud800"]
     fits: list[tuple[str, Attribute, list[str]]] = [
         ("name = {{ user.a }}", 0, ["0"]),
@@ -168,12 +172,11 @@ def test_attributes_are_compared_as_values_of_their_columns_kind() -> None:
         ("id IN (SELECT team FROM x WHERE name = {{ user.a }})", 7, ["7"]),  # of another table
     ]
     for text, value, literals in fits:
-        bound = bound_condition(text, {"a": value}, "mysql", kinds=kinds)
+        bound = bound_condition(text, {"a": value}, "mysql", kind_of=kind_of)
         found = [each.this for each in bound.find_all(exp.Literal)]
         assert sorted(found) == sorted(literals), text
-    assert (
-        bound_condition("name = {{ user.a }}", {"a": 0}, "mysql", kinds=kinds).sql("mysql") == "(name = '0')"
-    )
+    named = bound_condition("name = {{ user.a }}", {"a": 0}, "mysql", kind_of=kind_of)
+    assert named.sql("mysql") == "(name = '0')"
     misfits: list[tuple[str, Attribute]] = [
         ("name = {{ user.a }}", False),
         ("name IN {{ user.a }}", ["x", True]),
@@ -187,7 +190,7 @@ def test_attributes_are_compared_as_values_of_their_columns_kind() -> None:
     ]
     for text, value in misfits:
         with pytest.raises(UnreadableCondition):
-            bound_condition(text, {"a": value}, "mysql", kinds=kinds)
+            bound_condition(text, {"a": value}, "mysql", kind_of=kind_of)
 
 
 @pytest.mark.parametrize(

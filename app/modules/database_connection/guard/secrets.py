@@ -43,7 +43,7 @@ def without_values(said: str, sql: str, schema: Schema) -> str:
     and the connection has no policies: with them, what runs is not what the person has written.
     """
     if schema.limiter is not None:
-        return _of_statement(said, sql)
+        return _keep_own_words(said, sql)
     if not _tables_read(sql, schema) & schema.tables_with_secrets:
         return said
     known = {part.casefold() for table in schema.tables for part in table.in_database.parts}
@@ -52,7 +52,7 @@ def without_values(said: str, sql: str, schema: Schema) -> str:
     return "\n".join(_without_values(line, sql, known) for line in said.split("\n"))
 
 
-def _of_statement(said: str, sql: str) -> str:
+def _keep_own_words(said: str, sql: str) -> str:
     """Returns the first line, without quotes and numbers that the statement does not have, up to where
     ClickHouse begins to quote what ran.
     """
