@@ -75,6 +75,8 @@ def test_policies_are_pulled_compared_checked_tried_and_pushed_beside_a_server(t
         )
         assert (tried["attributes"], "'O''Hara'" in tried["sql"]) == ({"country": "O'Hara"}, True)
         assert tried["column_policies"] == ["own country"]
+        databases = CliRunner().invoke(app, ["databases", "schemas", "Shop", "--data-dir", str(data)])
+        assert (databases.exit_code, "has no schemas" in databases.output) == (0, True), databases.output
         statement.write_text("DELETE FROM customers")
         assert "kai: " in run("test", "--as", "anna", str(statement), code=1)
 

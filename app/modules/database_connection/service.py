@@ -352,11 +352,12 @@ class DatabaseConnections:
         with as_problems():
             database = await asyncio.to_thread(self._database, connection)
             names = await self._threads.run(partial(_usable_schemas, database, self._limits))
-            schema = await self.known_schema(connection)
-        counts = Counter() if schema is None else Counter(map(schema.names.schema_of, schema.names))
+            scanned = await self._known(connection)
+        known = None if scanned is None else scanned.schema.names
+        counts = Counter() if known is None else Counter(map(known.schema_of, known))
         chosen = set(chosen_schemas(names, connection.schemas))
         return [
-            DatabaseSchema(name, name in chosen, None if schema is None else counts.get(name))
+            DatabaseSchema(name, name in chosen, None if known is None else counts.get(name))
             for name in names
         ]
 
@@ -666,13 +667,18 @@ class DatabaseConnections:
         return changed
 
     async def known_schema(self, connection: Connection) -> Schema | None:
-        """Returns the tables that the last scan found, without starting one. None before the first scan."""
+        """Returns the tables that the last scan found, without starting one. None before the first scan.
+
+        Raises `PersonUnknown`.
+        """
+        scanned = await self._known(connection)
+        return None if scanned is None else (await self._limit_to_person(connection, scanned)).schema
+
+    async def _known(self, connection: Connection) -> ScannedSchema | None:
         scanned = self._schemas.get(connection.encrypted_url)
-        if scanned is None:
-            if connection.scanned_at is None:
-                return None
+        if scanned is None and connection.scanned_at is not None:
             scanned = await self.repository.scanned_schema(connection)
-        return (await self._limit_to_person(connection, scanned)).schema
+        return scanned
 
     async def _limit_to_person(self, connection: Connection, scanned: ScannedSchema) -> ScannedSchema:
         """Returns what the person whose work is being done knows of a schema. Raises `PersonUnknown`."""

@@ -10,7 +10,7 @@ from app.core.cursor import cut_page
 from app.core.storage.documents import read_pages
 from app.core.storage.listing import Listed, ListRequest
 from app.core.storage.port import AnyOf, Condition, Equals, Storage
-from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.errors import ConnectionNotFound, PersonUnknown
 from app.modules.database_connection.schema import Schema
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.errors import FactUnknown
@@ -119,16 +119,17 @@ class FactReading:
     async def stale(self, reader: str, facts: Sequence[StoredFact]) -> frozenset[str]:
         """Returns the ids of facts about a table or column that the latest scan of their database lacks.
 
-        Before a first scan, no fact is stale.
+        Before a first scan, and where nothing says what the reader knows of the tables, no fact is stale.
         """
         about = [fact for fact in facts if fact.about and fact.connection_id is not None]
         names: dict[str, frozenset[str]] = {}
         for connection_id in {str(fact.connection_id) for fact in about}:
             try:
                 connection = await self._connections.repository.get(reader, connection_id)
-            except ConnectionNotFound:
+                schema = await self._connections.known_schema(connection)
+            except (ConnectionNotFound, PersonUnknown):
                 continue
-            if (schema := await self._connections.known_schema(connection)) is not None:
+            if schema is not None:
                 names[connection_id] = _names_in(schema)
         return frozenset(
             fact.id
