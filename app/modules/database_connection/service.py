@@ -755,15 +755,10 @@ class DatabaseConnections:
             most = await self._check_estimate(connection, statement, to_run.sql, is_approved=is_approved)
             limited = replace(statement, database=_limit_reads(database, most))
             try:
-                result = await self._threads.run(lambda stop: limited.run_checked(to_run.sql, stop))
+                result = await self._run_checked(limited, to_run.sql)
             except StatementTimedOut:
                 self._timed_out[known_as] = True
                 raise
-            except StatementFailed as failed:
-                said = await self.examine(sql, partial(without_values, failed.detail, sql, schema))
-                if said == failed.detail:
-                    raise
-                raise StatementFailed(said) from None
             record.gave(result)
             if self._allowances is not None:
                 await self._allowances.read(asker.owner, result.bytes_read)
@@ -771,6 +766,22 @@ class DatabaseConnections:
             if secret is None:
                 return result
             return replace(result, are_secret=secret.among([column.name for column in result.columns]))
+
+    async def _run_checked(self, statement: UncheckedStatement, to_run: str) -> ResultSet:
+        """Run what stands for a checked statement. Raises `StatementFailed` without what the database quotes
+        of values, or of what ran in place of the statement, and `DatabaseUnavailable`.
+        """
+        try:
+            return await self._threads.run(lambda stop: statement.run_checked(to_run, stop))
+        except StatementTimedOut:
+            raise
+        except StatementFailed as failed:
+            said = await self.examine(
+                statement.sql, partial(without_values, failed.detail, statement.sql, statement.schema)
+            )
+            if said == failed.detail:
+                raise
+            raise StatementFailed(said) from None
 
     async def run_over(self, tables: Sequence[MemoryTable], plan: JoinPlan) -> tuple[ResultSet, list[str]]:
         """Run a planned statement over the rows of its parts, in memory, under the limits of any statement.
@@ -834,7 +845,7 @@ class DatabaseConnections:
         if rows is None and isinstance(database, ReadLimitingDatabase):
             return min(each for each in (ask, refuse) if each is not None)
         if rows is None:
-            await self._threads.run(lambda stop: statement.run_checked(f"EXPLAIN {sql}", stop))  # says why
+            await self._run_checked(statement, f"EXPLAIN {sql}")  # says why
             raise StatementReadsTooMuch(
                 "The database does not say how many rows it expects to go through for this statement, and "
                 "its owner has bounded them. Ask in other words, or have the owner remove the bound."

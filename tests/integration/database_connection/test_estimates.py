@@ -48,6 +48,10 @@ CROSSED = "SELECT count(*) AS n FROM big_readings AS a JOIN big_readings AS b ON
 _COUNTED = "(SELECT count(*) FROM big_readings AS b WHERE b.place = k.kind)"
 DEPENDENT = f"SELECT k.kind, {_COUNTED} AS n FROM few_kinds AS k"
 LIMITED = f"{DEPENDENT} ORDER BY k.kind LIMIT 1"
+UNKNOWN_TO_MARIADB = (
+    "SELECT k.kind, b.n FROM few_kinds AS k CROSS JOIN LATERAL "
+    "(SELECT max(place) AS n FROM big_readings WHERE id = k.kind) AS b"
+)
 INDEPENDENT = (
     "SELECT k.kind, (SELECT count(*) FROM big_readings WHERE place = 3) AS n FROM few_kinds AS k "
     "WHERE k.kind = 0"
@@ -152,14 +156,20 @@ async def _check_a_subquery_is_counted_for_each_row_that_it_depends_on(
 async def _check_hidden_rows_are_not_counted_aloud(
     connections: DatabaseConnections, storage: SqliteStorage, bounded: Connection
 ) -> None:
-    """An estimate counts all rows of the table."""
-    own = {"name": "one place", "always": True, "tables": {"big_readings": {"rows": ["id > 7"]}}}
+    """An estimate counts all rows of the table, and an error of it quotes what runs."""
+    readings = {"rows": ["id > 7"], "columns": {"place": "hash"}}
+    own = {"name": "one place", "always": True, "tables": {"big_readings": readings}}
     policies = Policies.model_validate({"default": "allow", "policies": [own]})
     of_connection = ConnectionPolicies(connections, ApiKeys(storage))
     limited = await of_connection.change("local", bounded.id, policies)
     anna = Caller(owner="anna", role="admin", scopes=SCOPES_OF_ROLE["admin"], signed_in_by="oidc")
+    asker = replace(ASKER, owner="anna")
     with calling(anna), pytest.raises(StatementReadsTooMuch, match="go through many rows"):
-        await connections.run(limited, CROSSED, replace(ASKER, owner="anna"))
+        await connections.run(limited, CROSSED, asker)
+    if bounded.dialect == "mysql":
+        with calling(anna), pytest.raises(StatementFailed, match="error in your SQL syntax") as failed:
+            await connections.run(limited, UNKNOWN_TO_MARIADB, asker)
+        assert "_p" not in failed.value.detail
     await of_connection.change("local", bounded.id, None)
 
 
