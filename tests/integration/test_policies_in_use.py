@@ -16,6 +16,7 @@ from app.bootstrap import Services, open_services
 from app.core.auth.api_keys import NewKey
 from app.core.auth.caller import SCOPES_OF_ROLE, Attribute, Caller, calling
 from app.core.auth.identity import Identity
+from app.core.keyed_ids import created_id
 from app.core.settings import LlmSettings, Settings
 from app.core.storage.listing import Listed, ListRequest
 from app.main import create_app
@@ -46,6 +47,7 @@ from app.modules.sharing.errors import NotOffered
 from app.modules.webhooks.model import Receiver
 from app.modules.webhooks.run_subjects import RunSubjects
 from graph.errors import StatementRefused
+from tests.e2e.test_investigations import PLAN, calls, finish
 from tests.support.scripted_model import Scripted, ScriptedModel
 from tests.support.shop import make_shop
 from tests.support.waiting import until
@@ -93,7 +95,11 @@ async def services(tmp_path: Path, model: ScriptedModel) -> AsyncGenerator[Servi
 
 @pytest.fixture
 async def shop(services: Services, tmp_path: Path) -> Connection:
-    path = make_shop(tmp_path / "shop.db")
+    return await register_shop(services, make_shop(tmp_path / "shop.db"))
+
+
+async def register_shop(services: Services, path: Path) -> Connection:
+    """The shop of anna, which others may ask, by the policies."""
     databases = services.database_connections
     known = await databases.register("anna", f"sqlite:///{path}", "Shop", description="", shared=True)
     await databases.scan("anna", known.id)
@@ -101,11 +107,13 @@ async def shop(services: Services, tmp_path: Path) -> Connection:
     return await databases.repository.get("anna", known.id)
 
 
-async def ask(services: Services, connection: Connection, who: Caller, sql: str | None = COUNT) -> str:
+async def ask(
+    services: Services, connection: Connection, who: Caller, sql: str | None = COUNT, question: str = ASKED
+) -> str:
     """The events of a turn."""
     with calling(who):
         session = await services.sessions.create(who.owner, connection.id, None, mode="ask", metadata={})
-        asked = await services.sessions.ask(who.owner, session.id, NewQuestion(ASKED, sql=sql))
+        asked = await services.sessions.ask(who.owner, session.id, NewQuestion(question, sql=sql))
     return "\n".join([entry.data async for entry in services.sessions.follower.events(asked[1])])
 
 
@@ -190,6 +198,54 @@ async def test_a_table_renamed_in_the_database_stays_closed_until_its_policy_nam
 def rename_table(path: Path, name: str, present: str) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.execute(f"alter table {name} rename to {present}")
+
+
+async def test_the_tools_that_read_whole_tables_read_the_rows_of_the_person(
+    services: Services, shop: Connection, model: ScriptedModel
+) -> None:
+    seen: dict[str, str] = {}
+    for who in (person("bob", BOB), person("anna", ANNA)):
+        model.forget()
+        model.say(
+            PLAN,
+            calls(("check_data", {"table": "customers"}), ("check_data", {"table": "categories"})),
+            calls(("profile_table", {"table": "customers"}), ("profile_table", {"table": "spending"})),
+            calls(("find_values", {"words": "Jappan Norwai Zoee notebok"})),
+            finish("Done."),
+        )
+        events = await ask(services, shop, who, None)
+        seen[who.owner] = "\n".join([events, *(each.text for each in model.requests)])
+    assert "customers has 2 rows" in seen["anna"]
+    assert "every row has 'Norway'" in seen["anna"]
+    assert "customers has 1 rows" in seen["bob"]
+    for owner, hidden in (("anna", "Japan"), ("bob", "Norway")):
+        assert "No stored text is like these words." in seen[owner]
+        for each in (hidden, "'Ann'", "'Bob'", "Zoë", "@example.com", "parent_id", "notebooks"):
+            assert each not in seen[owner]
+
+
+async def test_the_built_in_writer_knows_and_offers_no_values_of_others(tmp_path: Path) -> None:
+    questions = (
+        "How many customers are there per country?",
+        "How many customers are from Japann?",
+        "customers from Norwey",
+        "orders of the customer Bop",
+        "customers with example.com",
+        "products of the category notebok",
+        "and the others?",
+    )
+    async with open_services(Settings(data_dir=tmp_path / "data")) as services:
+        shop = await register_shop(services, make_shop(tmp_path / "shop.db"))
+        for who, own, other in (
+            (person("anna", ANNA), "Norway", "Japan"),
+            (person("bob", BOB), "Japan", "Norway"),
+        ):
+            events = [await ask(services, shop, who, None, question) for question in questions]
+            assert own in events[0]
+            for said, question in zip(events, questions, strict=True):
+                answer = said.replace(question, "")
+                for hidden in (other, '"Bob', '"Ann', "Zoë", "@example", "notebooks", "parent_id"):
+                    assert hidden not in answer, (question, hidden)
 
 
 async def test_what_carries_no_person_or_reaches_others_is_refused(
@@ -468,6 +524,11 @@ async def test_shared_facts_and_the_graph_memory_are_closed_while_policies_hold(
     )
     with pytest.raises(FactPlaceUnclear, match="Write it as an instruction"):
         await services.facts.keep(fact)
+    mine = replace(fact, scope="workspace", text="Mine is Ann", about=("customers",))
+    own = await services.facts.keep(mine)
+    with pytest.raises(FactPlaceUnclear, match="Write it as an instruction"):
+        await services.facts.promote("anna", own.fact.id, "shared", source=fact.source)
+    assert await services.facts.stale("anna", [own.fact]) == frozenset()  # of an export without a person
     await services.connection_policies.change("anna", shop.id, None)
     await services.facts.keep(fact)
     allows_outside: list[bool] = []
@@ -584,3 +645,35 @@ async def test_routes_read_change_check_and_test_policies(
         assert ended.json()["policies"] is None
         sample = await client.get(f"{where}/tables/customers/sample")
         assert len(sample.json()["rows"]) == 3
+
+
+async def test_a_database_of_another_kind_takes_no_policies(services: Services, tmp_path: Path) -> None:
+    snow = Connection(
+        id=created_id(),
+        owner="anna",
+        name="Snow",
+        description="",
+        dialect="snowflake",
+        masked_url="snowflake://",
+        encrypted_url="",
+        created_at=0,
+    )
+    await services.database_connections.repository.save(snow)
+    identity = ByCountry(services.identity.keys, None, login_required=True)
+    app = create_app(replace(services, identity=identity), Settings(data_dir=tmp_path))
+    where = f"/api/v1/database-connections/{snow.id}/policies"
+    policies = {"default": "deny", "policies": []}
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        client.headers["X-API-Key"] = "Japan"
+        trial = {"sql": "SELECT 1", "owner": "bob", "policies": policies}
+        for answer in (
+            await client.patch(where, json={"policies": policies}),
+            await client.post(f"{where}/check", json=policies),
+            await client.post(f"{where}/test", json=trial),
+        ):
+            assert (answer.status_code, answer.json()["detail"]) == (
+                422,
+                "KAI has no proof that policies hold on Snowflake. Limit people there by the database.",
+            )
+        assert (await client.get(where)).json()["policies"] is None

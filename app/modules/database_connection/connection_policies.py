@@ -56,11 +56,6 @@ class ConnectionPolicies:
         connection = await self.read(owner, connection_id)
         tables: Sequence[Table] = ()
         if policies is not None:
-            if connection.dialect not in BARRIERS:
-                engine = DATABASE_NAMES.get(connection.dialect, connection.dialect)
-                raise PoliciesRefused(
-                    f"KAI has no proof that policies hold on {engine}. Limit people there by the database."
-                )
             scanned = await self._scanned(owner, connection_id)
             tables = scanned.schema.tables
             found = await asyncio.to_thread(_faults, policies, scanned.schema)
@@ -73,7 +68,7 @@ class ConnectionPolicies:
         return await self.connections.edit_policies(connection, text, tables)
 
     async def check(self, owner: str, connection_id: str, policies: Policies) -> list[PolicyFault]:
-        """Returns the faults of policies on the tables as scanned last. Raises `DatabaseDown`."""
+        """Returns the faults of policies on the tables as scanned last. Raises what `_scanned` raises."""
         scanned = await self._scanned(owner, connection_id)
         found = await asyncio.to_thread(_faults, policies, scanned.schema)
         given = [name for key in await self.keys.usable() for name in key.attributes]
@@ -106,8 +101,15 @@ class ConnectionPolicies:
             )
 
     async def _scanned(self, owner: str, connection_id: str) -> ScannedSchema:
-        """Returns all tables with all columns."""
+        """Returns all tables with all columns. Raises `PoliciesRefused` for a kind of database that takes no
+        policies, and `DatabaseDown`.
+        """
         connection = await self.read(owner, connection_id)
+        if connection.dialect not in BARRIERS:
+            engine = DATABASE_NAMES.get(connection.dialect, connection.dialect)
+            raise PoliciesRefused(
+                f"KAI has no proof that policies hold on {engine}. Limit people there by the database."
+            )
         with as_problems():
             return await self.connections.whole_schema(connection)
 
