@@ -1,4 +1,6 @@
-"""Normalizes syntax before the check: PostgreSQL's U& strings, MySQL's hints, DuckDB's PIVOT."""
+"""Normalizes syntax before the check: PostgreSQL's U& strings, MySQL's hints, SQLite's INDEXED BY, DuckDB's
+PIVOT.
+"""
 
 import re
 from collections.abc import Iterator
@@ -31,18 +33,24 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def spell_plainly(statement: exp.Expr) -> list[exp.Expr]:
-    """Decode every U& string and check every hint, in place. Returns all nodes of the plain statement, outer
-    ones first. Raises `StatementRefused`.
+    """Decode every U& string, check every hint and leave INDEXED BY out, in place: it changes no rows, and
+    its index is a table to the parser. Returns all nodes of the plain statement, outer ones first.
+
+    Raises `StatementRefused`.
     """
     nodes = list(statement.walk())
-    spelled = [node for node in nodes if isinstance(node, exp.Hint | exp.UnicodeString)]
+    spelled = [
+        node for node in nodes if isinstance(node, exp.Hint | exp.UnicodeString) or node.arg_key == "indexed"
+    ]
     for node in spelled:
         if isinstance(node, exp.Hint):
             text = node.sql(dialect="mysql").strip().removeprefix("/*+").removesuffix("*/").strip()
             _check_hint(text)
             node.set("expressions", [text])
-        else:
+        elif isinstance(node, exp.UnicodeString):
             node.replace(exp.Literal.string(_decoded(node)))
+        else:
+            node.pop()
     return list(statement.walk()) if spelled else nodes
 
 
