@@ -12,7 +12,7 @@ from app.modules.agent.turn_records import TurnRecords
 from app.modules.analysis.figures import DataSpan
 from app.modules.context_store.service import ContextStore
 from app.modules.database_connection.errors import ConnectionNotFound
-from app.modules.database_connection.joins import labels_of
+from app.modules.database_connection.joining.labels import labels_of
 from app.modules.database_connection.model import Connection
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.memory.service import ConversationMemories

@@ -268,7 +268,7 @@ class PortFactory:
             run_of=run,
             databases=databases,
         )
-        return keeping, _TryOut(self._connections, connection, schema_context, checker=checker, run_of=run)
+        return keeping, _TryOut(keeping, checker)
 
     def _extended(self, ports: Ports, databases: RunDatabases, *, is_given: bool) -> Ports:
         """Returns the ports of a session of several databases. `is_given`: no model writes the statement."""
@@ -330,7 +330,7 @@ class PortFactory:
         may_investigate: bool,
         databases: RunDatabases | None,
     ) -> SqlWriter:
-        models, today, dialect = self._models, datetime.now(UTC).date(), try_out.connection.dialect
+        models, today, dialect = self._models, datetime.now(UTC).date(), try_out.runner.connection.dialect
         has_rows = None if models else try_out.has_rows
         builtin = BuiltinWriter(
             dialect,
@@ -516,7 +516,7 @@ class _Correcting:
     databases: RunDatabases | None
 
     async def __call__(self, sql: str) -> Corrected:
-        if self.databases is not None and self.databases.are_named_by(sql):
+        if self.databases is not None and await self.databases.are_named_by(sql):
             return Corrected(sql)  # running it says what is wrong
         corrected = await self.schema_context.corrected(sql)
         for each in corrected.corrections:
@@ -696,11 +696,8 @@ class _NoBackground:
 class _TryOut:
     """Runs statements whose rows are not shown."""
 
-    connections: DatabaseConnections
-    connection: Connection
-    schema_context: SchemaContext
+    runner: "_KeepingRunner"
     checker: RunResultChecker
-    run_of: Run
 
     async def try_out(self, question: Question, sql: str) -> Tried | None:
         fetched = await self._fetch(sql, "candidate")
@@ -715,13 +712,11 @@ class _TryOut:
         return fetched is not None and bool(fetched.rows)
 
     async def _fetch(self, sql: str, purpose: Purpose) -> ResultSet | None:
-        asker = asker_of(self.run_of, purpose)
         try:
-            return await self.connections.run(
-                self.connection, sql, asker, check_names=self.schema_context.check
-            )
+            return await self.runner.fetch(sql, purpose)
         except (StatementFailed, DatabaseUnavailable) as error:
-            logger.info("run %s: a statement of purpose %s failed: %s", self.run_of.id, purpose, error.detail)
+            run_id = self.runner.run_of.id
+            logger.info("run %s: a statement of purpose %s failed: %s", run_id, purpose, error.detail)
             return None
 
 
@@ -749,15 +744,16 @@ class _KeepingRunner:
 
     async def run(self, sql: str, *, is_approved: bool = False) -> Rows:
         self._fetched = None
-        fetched = await self._fetch(sql, is_approved=is_approved)
+        fetched = await self.fetch(sql, "question", is_approved=is_approved)
         rows = fetched.as_rows()
         self._fetched = (sql, rows)
         return Rows(**{**rows, "rows": fetched.rows[:HEAD_ROWS]})
 
-    async def _fetch(self, sql: str, *, is_approved: bool) -> ResultSet:
-        if self.databases is not None and self.databases.are_named_by(sql):
-            return await self.databases.run(sql, is_approved=is_approved)
-        asker = asker_of(self.run_of, "question")
+    async def fetch(self, sql: str, purpose: Purpose, *, is_approved: bool = False) -> ResultSet:
+        """Check and run a statement, and store nothing. Raises what running a statement raises."""
+        if self.databases is not None and await self.databases.are_named_by(sql):
+            return await self.databases.run(sql, purpose, is_approved=is_approved)
+        asker = asker_of(self.run_of, purpose)
         return await self.connections.run(
             self.connection, sql, asker, check_names=self.schema_context.check, is_approved=is_approved
         )

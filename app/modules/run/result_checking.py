@@ -45,7 +45,7 @@ class RunResultChecker:
         return [each.say(language) for each in warnings if each.worth_repair]
 
     async def find_warnings(self, question: Question, sql: str, rows: Rows) -> list[ResultWarning]:
-        if self.databases is not None and self.databases.are_named_by(sql):
+        if self.databases is not None and await self.databases.are_named_by(sql):
             return []
         found = await self.schema_context.find_warnings(question, sql, rows)
         warnings = [each for each in found if await self._is_borne_out(each)]

@@ -5,8 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from app.modules.database_connection.errors import ConnectionNotFound
+from app.modules.database_connection.joining.labels import labels_of
 from app.modules.database_connection.joining.plan import DIALECT
-from app.modules.database_connection.joins import DatabaseJoins, labels_of
+from app.modules.database_connection.joins import DatabaseJoins
 from app.modules.database_connection.model import Connection
 from app.modules.database_connection.results import ResultSet
 from app.modules.database_connection.service import DatabaseConnections
@@ -14,6 +15,7 @@ from app.modules.database_connection.statement_audit import Asker, Purpose
 from app.modules.prompts.sections import sections
 from app.modules.records.model import Run, Session
 from app.modules.sql.layout import laid_out
+from app.modules.sql.table_names import TableName
 from app.modules.sql_generation.linking.words import words_of
 from app.modules.sql_generation.schema_context import SchemaContext
 from graph.errors import DatabaseUnavailable, StatementFailed
@@ -45,18 +47,25 @@ class RunDatabases:
     schema_context_of: Callable[[Connection], SchemaContext]
     notes: dict[str, Sequence[str]] = field(default_factory=dict)
     """What was fetched and joined for the statements that have run, and what is worth knowing of it."""
+    _known: dict[str, bool] = field(default_factory=dict)
+    """Whether statements name several databases."""
 
-    def are_named_by(self, sql: str) -> bool:
-        """True for a statement over several databases, or over another one than the main one."""
-        return self.joins.names_databases(sql)
+    async def are_named_by(self, sql: str) -> bool:
+        """True for a statement over several databases, or over another one than the main one.
+
+        Raises `DatabaseUnavailable`.
+        """
+        if sql not in self._known:
+            self._known[sql] = await self.joins.names_databases(sql)
+        return self._known[sql]
 
     @property
     def others(self) -> Sequence[Connection]:
         return [connection for _, connection in self.joins.databases[1:]]
 
-    async def run(self, sql: str, *, is_approved: bool) -> ResultSet:
+    async def run(self, sql: str, purpose: Purpose, *, is_approved: bool) -> ResultSet:
         """Raises what running a statement raises."""
-        found = await self.joins.run(sql, asker_of(self.run_of, "question"), is_approved=is_approved)
+        found = await self.joins.run(sql, asker_of(self.run_of, purpose), is_approved=is_approved)
         if found is None:
             raise StatementFailed("The statement names no other database, though it seemed to.")
         policies = [f"Rows are limited by the rule {each}." for each in found.result.row_policies]
@@ -73,7 +82,9 @@ class RunDatabases:
                 ranked = index.words.ranked(words_of(question)) or [*index.tables]
                 shown = ranked[:_MOST_TABLES]
                 cards += [f"-- in {label}\n{index.cards[name]}" for name in shown]
-                example = example or (f"{label}.{shown[0]}" if shown else "")
+                if shown and not example:
+                    table = index.names.table_names.short(shown[0])
+                    example = TableName(label, table.schema, table.name).sql(DIALECT)
         return sections([(_TITLE, "\n\n".join([_HOW.format(example=example), *cards]))]) if cards else ""
 
 
@@ -124,7 +135,7 @@ class WriterForSeveral:
 
     async def write(self, question: Question, emit: Emit) -> Written:
         written = await self.writer.write(question, emit)
-        if written.route != "sql" or not self.databases.are_named_by(written.text):
+        if written.route != "sql" or not await self.databases.are_named_by(written.text):
             return written
         pretty = laid_out(written.text, DIALECT)
         return written.model_copy(update={"dialect": DIALECT, "sql_pretty": pretty})
@@ -139,7 +150,7 @@ class AnalystOfSeveral:
     databases: RunDatabases
 
     async def analyse(self, question: Question, sql: str, rows: Rows, *, emit: Emit) -> Analysed:
-        if not self.databases.are_named_by(sql):
+        if not await self.databases.are_named_by(sql):
             return await self.analyst.analyse(question, sql, rows, emit=emit)
         read = await self.joined.analyse(question, sql, rows, emit=emit)
         said = "\n".join(f"- {each}" for each in self.databases.notes.get(sql, ()))

@@ -88,11 +88,12 @@ class SessionDatabases:
         `ToolDatabase.run` raises, and `NoSuchDatabase`.
         """
         main = self.named(first)
-        joins = DatabaseJoins(main.connections, [(each.label, each.connection) for each in self.all])
-        if not joins.names_databases(sql):
+        ordered = sorted(self.all, key=lambda each: each is not main)
+        joins = DatabaseJoins(main.connections, [(each.label, each.connection) for each in ordered])
+        if not await joins.names_databases(sql):
             return None
         asker = asker_of(main.run_of, "investigation")
-        return await joins.run(sql, asker, first=main.label, tell=tell, is_approved=is_approved)
+        return await joins.run(sql, asker, tell=tell, is_approved=is_approved)
 
     def named(self, label: str | None) -> ToolDatabase:
         """Returns the database of a name, without one the main one. Raises `NoSuchDatabase`."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from app.modules.database_connection.network import Access
 from app.modules.database_connection.service import DatabaseConnections
 from app.modules.database_connection.statement_audit import Asker
 from app.modules.database_connection.uploads.folder import UploadFolder
-from graph.errors import StatementFailed, StatementNeedsApproval, StatementRefused
+from graph.errors import DatabaseUnavailable, StatementFailed, StatementNeedsApproval, StatementRefused
 from migrations.runner import migrate
 from tests.support.callers import admin
 from tests.support.mariadb_server import MariadbServer
@@ -39,6 +41,13 @@ insert into sales.orders values
     (2, 'bob@x.org', 0.20, '2024-02-05', null, null),
     (3, 'Cid@x.org ', 5.00, '2024-03-05', null, 'c'),
     (4, null, 7.00, '2024-03-06', null, 'd');
+create table sales.odd (
+    id int, code char(5), doc jsonb, weight real, big numeric(20), tags text[], at time, moment timestamptz
+);
+insert into sales.odd values
+    (1, 'DE', '"free"', 0.1, 18446744073709551615, '{a,b}', '10:30', '2024-01-05 01:30+02'),
+    (2, 'FR', '{"a": [1, "x"]}', 0.5, 5, null, null, null),
+    (3, null, '7', 'NaN', null, '{}', '23:59:59', 'infinity');
 create table sales.clicks as select n as id, n % 7 as kind from generate_series(1, 3000) as n;
 """
 PEOPLE = """
@@ -46,6 +55,16 @@ CREATE DATABASE crm;
 CREATE TABLE crm.people (email VARCHAR(50), country CHAR(2), `group` INT) COLLATE utf8mb4_general_ci;
 INSERT INTO crm.people VALUES ('ann@x.org', 'DE', 1), ('bob@x.org', 'FR', 1),
     ('cid@x.org', 'DE', 2), ('eve@x.org', 'de', 2);
+CREATE TABLE crm.odd (
+    id BIGINT UNSIGNED, day VARCHAR(10), price DECIMAL(10,2) UNSIGNED, is_new BOOLEAN, ratio FLOAT, path TEXT
+);
+INSERT INTO crm.odd VALUES (18446744073709551615, '2024-13-35', 0.10, TRUE, 0.1, 'C:\\\\new'),
+    (5, '2024-01-05', 0.20, FALSE, 0.5, 'it''s'), (NULL, NULL, NULL, NULL, NULL, NULL);
+"""
+LITE = """
+CREATE TABLE odd (id INTEGER, day TEXT, kind, amount NUMERIC, is_new BOOLEAN);
+INSERT INTO odd VALUES (1, '2024-01-05', 5, 1.5, 1), (2, '2024-01-06 10:00', 'five', NULL, 0),
+    (3, NULL, 5, NULL, 1);
 """
 BUDGET = b"country,budget\nDE,100\nFR,50\nIT,5\n"
 
@@ -158,9 +177,60 @@ async def test_keys_that_differ_in_case_or_spaces_are_said_and_one_database_comp
     assert moved.result.rows == [[3, 9]]  # as MariaDB compares
     ran = "SELECT COUNT(*) AS n, MAX(CHAR_LENGTH(email)) FROM `people` AS people WHERE country = 'DE'"
     assert moved.notes == [f"Run on crm (MySQL): `{ran}`"]
-    assert not joined.joins.names_databases("SELECT count(*) FROM orders")
-    assert not joined.joins.names_databases("SELECT 'crm' AS named FROM orders")
+    assert not await joined.joins.names_databases("SELECT count(*) FROM orders")
+    assert not await joined.joins.names_databases("SELECT 'crm' AS named FROM orders")
     assert await joined.joins.run("SELECT count(*) FROM orders", ASKER) is None
+
+
+async def test_values_mean_the_same_beside_those_of_other_databases(joined: Joined, tmp_path: Path) -> None:
+    file = tmp_path / "lite.db"
+    with closing(sqlite3.connect(file)) as lite:
+        lite.executescript(LITE)
+    connection = await joined.connections.register("ann", f"sqlite:///{file}", "lite", description="")
+    joined.joins = DatabaseJoins(joined.connections, [*joined.joins.databases, ("lite", connection)])
+    one = "(SELECT 1 FROM plan.plan LIMIT 1)"
+    large = "18446744073709551615"
+    wanted: dict[str, Sequence[Sequence[object]]] = {
+        # The spaces that fill up a CHAR, and a real as it is shown.
+        f"SELECT id, doc, at, moment FROM shop.odd, {one} WHERE code = 'DE' AND weight <= 0.1": [
+            [1, "free", "10:30:00", "2024-01-04T23:30:00"]
+        ],
+        "SELECT o.id, doc FROM shop.odd o, plan.plan b WHERE o.code = b.country ORDER BY 1": [
+            [1, "free"],
+            [2, {"a": [1, "x"]}],
+        ],
+        # Numbers of every size, flags, and texts that only look like days.
+        f"SELECT id, day FROM crm.odd, {one} WHERE ratio = 0.1 AND path = 'C:\\new' AND is_new = TRUE": [
+            [large, "2024-13-35"]
+        ],
+        "SELECT count(*), sum(p.price), sum(o.big), count(*) FILTER (WHERE p.is_new) FROM shop.odd o "
+        "JOIN crm.odd p ON o.big = p.id": [[2, 0.3, "18446744073709551620", 1]],
+        # SQLite's columns hold values of any type, or none.
+        "SELECT count(*), sum(amount) FROM lite.odd x JOIN shop.odd o ON x.id = o.id WHERE x.id = 99": [
+            [0, None]
+        ],
+        f"SELECT sum(amount) FROM lite.odd, {one} WHERE id = 3": [[None]],
+        f"SELECT count(*) FROM lite.odd, {one} WHERE kind = '5' AND is_new": [[2]],
+        # Rows without a pair, and names of a WHERE that a SELECT gives, too.
+        "SELECT o.id FROM shop.odd o FULL JOIN lite.odd x ON o.id = x.id AND x.id = 1 WHERE o.id = 2": [[2]],
+        "SELECT o.id + 1 AS id FROM shop.odd o, plan.plan b WHERE id = 2 AND budget = 5": [[3]],
+    }
+
+    async def find_wrong(sql: str, rows: Sequence[Sequence[object]]) -> tuple[str, object] | None:
+        try:
+            found = await joined.rows(sql)
+        except (StatementFailed, DatabaseUnavailable) as error:
+            return sql, error.detail
+        return None if found == rows else (sql, found)
+
+    assert set(await asyncio.gather(*(find_wrong(*each) for each in wanted.items()))) == {None}
+    # Schemas of the first database are no other databases.
+    assert not await joined.joins.names_databases("SELECT count(*) FROM sales.orders")
+    renamed = DatabaseJoins(
+        joined.connections, [("sales", joined.joins.databases[0][1]), ("lite", connection)]
+    )
+    assert not await renamed.names_databases("SELECT count(*) FROM sales.orders")
+    assert await renamed.names_databases("SELECT count(*) FROM sales.orders, lite.odd")
 
 
 async def test_a_part_beyond_the_bounds_asks_and_gives_no_figure_if_it_is_cut_even_then(

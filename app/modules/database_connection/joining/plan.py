@@ -17,6 +17,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from app.modules.database_connection.guard.check import checked
 from app.modules.database_connection.guard.common_tables import CommonTables
 from app.modules.database_connection.guard.secrets import find_secret_outputs
+from app.modules.database_connection.joining.labels import labels_of
 from app.modules.database_connection.limits import STATEMENT_CHARACTERS
 from app.modules.database_connection.schema import Schema, Table, TableColumn
 from app.modules.sql.parsing import parsed, tokenized
@@ -30,7 +31,11 @@ MOST_PARTS = 8
 
 _COMPARED_IN_ORDER = frozenset({"integer", "number", "date"})
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SINGLE = re.compile(r"\b(?:real|float|float32)\b", re.IGNORECASE)
+_WITHOUT_SINGLE = ("snowflake", "sqlite")
+"""Databases whose floats have 64 bits whatever they are called."""
 _OF_THE_NAME = frozenset({"this", "db", "catalog", "alias"})
+_QUALIFIERS = (("this", "table"), ("db", "db"), ("catalog", "catalog"))
 _TURNED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.EQ: exp.EQ,
     exp.GT: exp.LT,
@@ -88,16 +93,29 @@ class MovedStatement:
     sql: str
 
 
-def names_databases(sql: str, labels: Sequence[str]) -> bool:
-    """True if a statement names a table by one of these databases. False if it cannot be parsed."""
-    if not any(label.casefold() in sql.casefold() for label in labels):
-        return False
-    try:
-        tree = _read(sql)
-    except (StatementRefused, RecursionError):
-        return False
-    folded = {label.casefold() for label in labels}
-    return any(_label(table).casefold() in folded for table in tree.find_all(exp.Table))
+def labelled_tables(sql: str, labels: Sequence[str]) -> Sequence[exp.Table]:
+    """Returns the sources of a statement that have the name of one of these databases before theirs.
+
+    Raises `StatementRefused` for a statement that cannot be parsed.
+    """
+    written = sql.casefold().replace('""', '"')
+    if not any(label.casefold() in written for label in labels):
+        return []
+    tables = _read(sql).find_all(exp.Table)
+    return [each for each in tables if position_of(each, labels) is not None]
+
+
+def position_of(table: exp.Table, labels: Sequence[str]) -> int | None:
+    """Returns the position of the database that a source may be named by, None if it is named by none."""
+    label = (table.catalog or table.db).casefold()
+    folded = [each.casefold() for each in labels]
+    return folded.index(label) if label in folded else None
+
+
+def meanings_of(table: exp.Table, schema: Schema) -> Sequence[str]:
+    """Returns the tables of a database that a source named by it may mean."""
+    rest = [part.name for part in table.parts[1:]]
+    return schema.names.read(rest[0] if len(rest) == 1 else TableName("", *rest).text)
 
 
 def plan_join(
@@ -109,6 +127,7 @@ def plan_join(
     """
     tree = _read(sql)
     found = _tables(tree, databases)
+    _check_qualifiers(tree, found, databases)
     read = {each.database for each in found}
     if not any(each.is_labelled for each in found):
         return None
@@ -141,10 +160,6 @@ def _read(sql: str) -> exp.Expr:
     return trees[0]
 
 
-def _label(table: exp.Table) -> str:
-    return table.catalog or table.db
-
-
 def _tables(tree: exp.Expr, databases: Sequence[NamedSchema]) -> list[_Source]:
     """Raises `StatementRefused` for a table that is not known, or has several meanings."""
     common = CommonTables(DIALECT)
@@ -157,31 +172,69 @@ def _tables(tree: exp.Expr, databases: Sequence[NamedSchema]) -> list[_Source]:
 
 
 def _source(node: exp.Table, databases: Sequence[NamedSchema]) -> _Source:
-    own = databases[0].schema
-    if (shown := own.names.find(node)) is not None:
-        return _Source(node, 0, own.by_name[shown], is_labelled=False)
-    labels = [each.label.casefold() for each in databases]
-    if node.db and _label(node).casefold() in labels:
-        at = labels.index(_label(node).casefold())
-        schema = databases[at].schema
-        rest = [part.name for part in node.parts[1:]]
-        meant = schema.names.read(rest[0] if len(rest) == 1 else TableName("", *rest).text)
-        if len(meant) == 1:
-            return _Source(node, at, schema.by_name[meant[0]], is_labelled=True)
-        why = f"may be {' or '.join(meant)}: name its schema" if meant else "is not in that database"
-        raise StatementRefused(f"The table {'.'.join(rest)} of {databases[at].label} {why}.", "table")
-    named = ", ".join(each.label for each in databases)
-    raise StatementRefused(
-        f"There is no table {'.'.join(part.name for part in node.parts)}. Name a table of another database "
-        f"by that database, as in other.orders. The databases are: {named}.",
-        "table",
-    )
+    first = databases[0]
+    own = first.schema.names.find(node)
+    at = position_of(node, [each.label for each in databases])
+    meant = [] if at is None else meanings_of(node, databases[at].schema)
+    if own is not None and not (at and meant):
+        return _Source(node, 0, first.schema.by_name[own], is_labelled=False)
+    name = ".".join(part.name for part in node.parts)
+    if at is None:
+        if len(same := first.schema.names.read(name)) == 1:
+            return _Source(node, 0, first.schema.by_name[same[0]], is_labelled=False)
+        named = ", ".join(each.label for each in databases)
+        raise StatementRefused(
+            f"There is no table {name}. Name a table of another database by that database, as in "
+            f"other.orders. The databases are: {named}.",
+            "table",
+        )
+    label, schema = databases[at].label, databases[at].schema
+    if own is not None:
+        full = schema.names.full(meant[0])
+        example = TableName(label, full.schema, full.name).sql(DIALECT)
+        raise StatementRefused(
+            f"{name} may be a table of {first.label} or of the database {label}. Name its database and its "
+            f"schema, as in {example}.",
+            "table",
+        )
+    if len(meant) == 1:
+        return _Source(node, at, schema.by_name[meant[0]], is_labelled=True)
+    why = f"may be {' or '.join(meant)}: name its schema" if meant else "is not in that database"
+    raise StatementRefused(f"The table {'.'.join(p.name for p in node.parts[1:])} of {label} {why}.", "table")
+
+
+def _check_qualifiers(tree: exp.Expr, found: Sequence[_Source], databases: Sequence[NamedSchema]) -> None:
+    """Columns are read by the name of their table alone. Refuse those that name more where that has other
+    meanings: `shop.orders.id` beside a source `crm.orders`.
+    """
+    meant = {id(each.node): (each.database, each.table.name) for each in found}
+    sources: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
+    for node in tree.find_all(exp.Table, exp.Subquery):
+        name = node.alias_or_name.casefold()
+        sources[name].add(meant.get(id(node), (-1, name)))
+    for column in tree.find_all(exp.Column):
+        read = sources.get(column.table.casefold())
+        is_field = not column.catalog and column.db.casefold() in sources
+        if not column.db or is_field or not read:
+            continue
+        parts = {key: column.args.get(at) for key, at in _QUALIFIERS}
+        table = exp.Table(**{key: part.copy() for key, part in parts.items() if part is not None})
+        of = _source(table, databases)
+        if read != {(of.database, of.table.name)}:
+            name = ".".join(part.name for part in table.parts)
+            raise StatementRefused(
+                f"Give the table {name}, and those of the same name, an alias each (AS), and name columns by "
+                "it.",
+                "table",
+            )
 
 
 def _moved(tree: exp.Expr, found: Sequence[_Source], schema: Schema) -> MovedStatement:
     _strip_columns(tree)
+    common = {each.alias.casefold() for each in tree.find_all(exp.CTE)}
     for each in found:
-        _rename(each.node, each.table.short_name)
+        is_hidden = each.table.short_name.text.casefold() in common
+        _rename(each.node, schema.names.full(each.table.name) if is_hidden else each.table.short_name)
     return MovedStatement(found[0].database, tree.sql(schema.dialect))
 
 
@@ -219,8 +272,9 @@ def _planned(
     words = None if _reads_unnamed_columns(tree) else _words(tree)
     tables: dict[str, Table] = {}
     of_node: dict[int, str] = {}
-    for (at, _), sources in by_part.items():
-        name = f"{databases[at].label}.{sources[0].table.name}"
+    common = [each.alias for each in tree.find_all(exp.CTE)]
+    names = [f"{databases[at].label}.{table}" for at, table in by_part]
+    for name, sources in zip(labels_of([*common, *names])[len(common) :], by_part.values(), strict=True):
         tables[name] = _read_columns(sources[0].table, name, words)
         for each in sources:
             _rename(each.node, TableName("", "", name))
@@ -335,8 +389,10 @@ class _Columns:
             return None
         if found.type not in _COMPARED_IN_ORDER and not isinstance(test, exp.EQ | exp.In):
             return None
-        if dialect == "sqlite" and found.type == "date":
-            return None  # a text there, which may have a time behind it
+        if dialect == "sqlite" and (found.type == "date" or not found.database_type):
+            return None  # a text there, which may have a time behind it, or values of any type
+        if dialect not in _WITHOUT_SINGLE and _SINGLE.search(found.database_type):
+            return None  # 0.1 is stored as another number, which is more than 0.1
         pushed = test.copy()
         pushed.set("this", exp.column(exp.to_identifier(found.name, quoted=True)))
         return pushed
@@ -381,12 +437,12 @@ class _Columns:
                 found.setdefault(frozenset({ends[0], ends[1]}), TextKeys(ends[0], ends[1]))
             for join in scope.expression.args.get("joins") or ():
                 for name in join.args.get("using") or ():
-                    ends_of = sorted(self._with_column(name.name, scope))
+                    ends_of = sorted(self._find_ends(name.name, scope))
                     for one, other in pairwise(ends_of):
                         found.setdefault(frozenset({one, other}), TextKeys(one, other))
         return list(found.values())
 
-    def _with_column(self, name: str, scope: Scope) -> set[tuple[str, str]]:
+    def _find_ends(self, name: str, scope: Scope) -> set[tuple[str, str]]:
         ends = (
             self._end(self._tables[self._of_node[id(source)]], name)
             for _, source in scope.selected_sources.values()
@@ -448,4 +504,5 @@ def _filters_first(query: exp.Expr, node: exp.Table) -> bool:
     """
     joins = query.args.get("joins") or ()
     beside = {name for name, value in node.args.items() if value} - _OF_THE_NAME
-    return not beside and all(join.method not in ("ASOF", "POSITIONAL") for join in joins)
+    is_drawn = query.args.get("sample") is not None
+    return not beside and not is_drawn and all(join.method not in ("ASOF", "POSITIONAL") for join in joins)

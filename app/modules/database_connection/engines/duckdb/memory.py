@@ -19,7 +19,8 @@ from app.modules.database_connection.threads import Stop
 from graph.errors import DatabaseUnavailable, StatementFailed
 
 _ROWS_AT_ONCE = 2_000
-_EXACT = re.compile(r"(?:NUMERIC|DECIMAL|NUMBER)\((\d+)(?:, *(\d+))?\)", re.IGNORECASE)
+_EXACT = re.compile(r"\b(?:NUMERIC|DECIMAL|NUMBER)\((\d+)(?:, *(\d+))?\)", re.IGNORECASE)
+_PADDED = re.compile(r"CHAR(?:ACTER)?\(\d+\)", re.IGNORECASE)
 _MOST_DIGITS = 38
 _LARGEST_BIGINT = 2**63 - 1
 _TYPES: dict[ColumnType, str] = {
@@ -83,10 +84,13 @@ def _load(process: DuckdbProcess, table: MemoryTable) -> None:
     names = [exp.to_identifier(column.name, quoted=True).sql("duckdb") for column in table.columns]
     declared = ", ".join(f"{column} {kind}" for column, kind in zip(names, kinds, strict=True))
     process.execute(f"CREATE TABLE {name} ({declared})", [])
-    cells = ", ".join(_cell(at, kind) for at, kind in enumerate(kinds, start=1))
+    cells = ", ".join(
+        _cell(at, kind, column.declared)
+        for at, (kind, column) in enumerate(zip(kinds, table.columns, strict=True), start=1)
+    )
     for start in range(0, len(table.rows), _ROWS_AT_ONCE):
         rows = [
-            [_in_utc(cell) if kind == "TIMESTAMP" else cell for cell, kind in zip(row, kinds, strict=True)]
+            [_write_cell(cell, kind) for cell, kind in zip(row, kinds, strict=True)]
             for row in table.rows[start : start + _ROWS_AT_ONCE]
         ]
         process.execute(
@@ -100,21 +104,29 @@ def _kind(column: MemoryColumn, values: Sequence[JsonValue]) -> str:
     """Returns the type of a column in memory: exact where the database's own is."""
     if column.type == "integer" and any(abs(int(str(each))) > _LARGEST_BIGINT for each in values if each):
         return "HUGEINT"
-    exact = _EXACT.fullmatch(column.declared) if column.type == "number" else None
-    if exact is not None and int(exact[1]) <= _MOST_DIGITS:
+    exact = _EXACT.search(column.declared) if column.type == "number" else None
+    if exact is not None and int(exact[2] or 0) <= int(exact[1]) <= _MOST_DIGITS:
         return f"DECIMAL({exact[1]}, {exact[2] or 0})"
     return _TYPES[column.type]
 
 
-def _cell(at: int, kind: str) -> str:
-    return f"from_base64(r[{at}])" if kind == "BLOB" else f"CAST(r[{at}] AS {kind})"
+def _cell(at: int, kind: str, declared: str) -> str:
+    """Returns the value of a text in SQL. The spaces that fill up a CHAR do not count where it is stored."""
+    if kind == "BLOB":
+        return f"from_base64(r[{at}])"
+    if kind == "VARCHAR" and _PADDED.fullmatch(declared):
+        return f"rtrim(r[{at}], ' ')"
+    return f"CAST(r[{at}] AS {kind})"
 
 
-def _in_utc(cell: JsonValue) -> JsonValue:
-    if not isinstance(cell, str):
+def _write_cell(cell: JsonValue, kind: str) -> JsonValue:
+    """Returns a cell as DuckDB reads the type: a moment with an offset in UTC, JSON as its text."""
+    if kind == "JSON" and cell is not None:
+        return json.dumps(cell)
+    if kind != "TIMESTAMP" or not isinstance(cell, str):
         return cell
     try:
         moment = datetime.fromisoformat(cell)
-    except ValueError:
+        return cell if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+    except (ValueError, OverflowError):
         return cell  # which DuckDB reads, or refuses
-    return cell if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None).isoformat()
