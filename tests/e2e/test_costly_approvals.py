@@ -1,15 +1,23 @@
 """A statement that the database expects to read much for waits for a person, in any session."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import openai
 import pytest
+from langgraph_sdk import get_client
+from mcp_types import ElicitResult
 
+from tests.e2e.test_agui_clients import body_of
+from tests.e2e.test_agui_clients import run as run_agui
 from tests.e2e.test_approval import card_of, decide, follow
 from tests.e2e.test_investigations import PLAN, calls, finish, named
+from tests.e2e.test_mcp_approvals import User
 from tests.support.choices import FIRST
 from tests.support.clickhouse_server import ClickhouseServer, clickhouse_server
+from tests.support.mcp_client import mcp_client, text_of
 from tests.support.scripted_model import ScriptedModel
-from tests.support.server import Client, steps
+from tests.support.server import Client, Server, steps
 
 READINGS = """create database shop;
 create table shop.readings (at Int64, place Int64) engine = MergeTree order by at;
@@ -112,3 +120,55 @@ async def test_a_costly_statement_of_the_users_own_that_fails_says_so_once_it_is
     (error,) = named(following, "error")
     assert error["type"] == "urn:kai:statement-failed"
     assert error["detail"] == returned["content"]
+
+
+async def test_clients_of_every_protocol_are_asked_for_a_costly_statement_and_given_its_rows(
+    kai: Client, shared_server: Server, model: ScriptedModel, session: str
+) -> None:
+    connection = (await kai.session(session))["db_connection_id"]
+    address, question = shared_server.address, "readings per place"
+
+    async def last_rows(of: str) -> list[Any]:
+        rows: list[Any] = (await kai.session(of))["messages"]["items"][-1]["rows_head"]
+        return rows
+
+    model.say(f"```sql\n{COSTLY}\n```", FIRST)
+    async with get_client(url=f"{address}/langgraph", api_key=None) as graph:
+        asked: Any = {"messages": [{"role": "user", "content": question}]}
+        values: Any = await graph.runs.wait(session, connection, input=asked)
+        (request,) = values["__interrupt__"][0]["value"]["action_requests"]
+        assert (request["name"], "50,000 rows" in request["description"]) == ("run_statement", True)
+        approved: Any = {"resume": {"decisions": [{"type": "approve"}]}}
+        values = await graph.runs.wait(session, connection, command=approved)
+        assert "__interrupt__" not in values
+    assert await last_rows(session) == [[0, 500], [1, 500]]
+
+    session = await kai.open_session(connection)
+    model.say(f"```sql\n{COSTLY}\n```", FIRST)
+    events = await run_agui(kai, shared_server, connection, body_of(session, question))
+    (interrupt,) = events[-1]["outcome"]["interrupts"]
+    answers = [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"type": "approve"}}]
+    resumed = body_of(session, "", messages=[], resume=answers)
+    events = await run_agui(kai, shared_server, connection, resumed)
+    assert events[-1]["outcome"] == {"type": "success"}
+    assert await last_rows(session) == [[0, 500], [1, 500]]
+
+    model.say(f"```sql\n{COSTLY}\n```", FIRST)
+    async with openai.AsyncOpenAI(base_url=f"{address}/openai/v1", api_key="none", timeout=60) as client:
+        raw = await client.chat.completions.with_raw_response.create(
+            model=connection, messages=[{"role": "user", "content": question}]
+        )
+    said = raw.parse().choices[0].message.content or ""
+    assert "Before KAI goes on, `run_statement` needs your approval" in said
+    session = raw.headers["X-Kai-Session"]
+    decided = await decide(kai, session, await card_of(kai, session))
+    await follow(kai, session, decided.json()["run_id"])
+    assert await last_rows(session) == [[0, 500], [1, 500]]
+
+    model.say(f"```sql\n{COSTLY}\n```", FIRST)
+    user = User(ElicitResult(action="accept", content={"decision": "approve"}))
+    async with mcp_client(address, user=user) as asking:
+        result = await asking.call_tool("ask", {"question": question, "database": connection})
+    assert not result.is_error, text_of(result)
+    assert ["50,000 rows" in each.message for each in user.shown] == [True]
+    assert await last_rows(result.structured_content["session_id"]) == [[0, 500], [1, 500]]
