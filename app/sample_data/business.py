@@ -26,7 +26,6 @@ _DUPLICATED_ORDERS = 4
 _GROWTH = 0.28
 _WEEKDAYS = (1.05, 0.95, 0.95, 1.0, 1.15, 1.3, 0.8)
 _MONTHS = (0.75, 0.7, 0.85, 0.95, 1.1, 1.15, 1.1, 1.0, 0.9, 0.95, 1.45, 1.75)
-_LAUNCHES = (-1_200, -800, -500, -300, -100, 120, 330, 520)
 _RETURN_RATES = {"Footwear": 0.14, "Clothing": 0.08}
 _USUAL_RETURN_RATE = 0.02
 

@@ -29,7 +29,6 @@ _PIVOTS = {"PIVOT", "PIVOT_LONGER", "PIVOT_WIDER", "UNPIVOT"}
 _AFTER_PIVOT = {TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET}
 
 _ESCAPE_LETTERS = re.compile(r"[^0-9a-fA-F+'\"\s]")
-_SURROGATES = range(0xD800, 0xE000)
 
 
 def spell_plainly(statement: exp.Expr) -> list[exp.Expr]:

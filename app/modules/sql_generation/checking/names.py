@@ -33,7 +33,6 @@ class SchemaNames:
         self._folds = Dialect.get_or_raise(schema.dialect)
         self.takes_any_case = schema.dialect == "mysql"
         """True if the case of column names does not matter."""
-        self.all_tables = schema.tables
         self.foreign_keys = ForeignKeyGraph(schema.tables)
         self.table_names = schema.names
         self.tables = schema.names.folded_names
@@ -55,7 +54,6 @@ class SchemaNames:
     def copy_with_profiles(self, schema: Schema) -> "SchemaNames":
         """Returns the lookups of the same names, with what a scan has read of the tables since."""
         newer = copy(self)
-        newer.all_tables = schema.tables
         newer.by_name = schema.by_name
         return newer
 
