@@ -6,9 +6,9 @@ Imports the SDK, which takes most of a second; so it is imported only where a se
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from ipaddress import IPv4Network, IPv6Network
-from typing import Protocol, cast
+from typing import cast
 
 import httpx2
 from mcp import Client, MCPError
@@ -225,17 +225,3 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
     return redacted(" ".join(str(error).split()) or type(error).__name__)[:300]
-
-
-class OpenLink(Protocol):
-    """`opened_link`, for those that import it late."""
-
-    def __call__(
-        self,
-        server: HttpServer | StdioServer,
-        *,
-        networks: Sequence[IPv4Network | IPv6Network],
-        client_name: str,
-        call_seconds: float,
-    ) -> AbstractAsyncContextManager[McpSession]:
-        """Connects within the block."""

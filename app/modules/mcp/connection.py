@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from app.modules.tools.context import ReportProgress
 from app.modules.tools.tool import Tool, ToolFailed, ToolResult
 
 if TYPE_CHECKING:
-    from app.modules.mcp.client_session import McpSession, OpenLink
+    from app.modules.mcp.client_session import McpSession
 
 Status = Literal["NotConnected", "Connecting", "Connected", "FailedToConnect"]
 ToolState = Literal["approved", "new", "changed", "unusable"]
@@ -144,7 +145,10 @@ class McpConnection:
 
     async def _stay_connected(self) -> None:
         """Raises `ServerUnavailable` when the connection has ended, or `StorageUnavailable`."""
-        opened_link = await asyncio.to_thread(_import_link)
+        # The SDK takes most of a second to import.
+        await asyncio.to_thread(import_module, "app.modules.mcp.client_session")
+        from app.modules.mcp.client_session import opened_link  # noqa: PLC0415 - loaded by now
+
         async with opened_link(
             self.server,
             networks=self._settings.networks,
@@ -258,10 +262,3 @@ class McpConnection:
         raise ToolFailed(
             "The tool has changed, or is no longer approved by an administrator. The call was not made."
         )
-
-
-def _import_link() -> "OpenLink":
-    """The SDK is imported here, in a thread: it takes most of a second."""
-    from app.modules.mcp.client_session import opened_link  # noqa: PLC0415
-
-    return opened_link
