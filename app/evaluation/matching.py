@@ -118,7 +118,7 @@ def counterparts(
 ) -> list[list[int]]:
     """Return, for each gold column, the predicted columns whose values all occur in it, in any order."""
     return [
-        [at for at in range(width) if matches_into(_only(predicted, (at,)), _only(gold, (column,)))]
+        [at for at in range(width) if matches_into(aligned(predicted, (at,)), aligned(gold, (column,)))]
         for column in range(gold_width)
     ]
 
@@ -143,18 +143,14 @@ def alignments(
                 continue
             tried.add(alike.get(at, at))
             longer = (*chosen, at)
-            if matches_into(_only(predicted, longer), _only(gold, tuple(range(len(longer))))):
+            if matches_into(aligned(predicted, longer), aligned(gold, tuple(range(len(longer))))):
                 yield from extend(longer)
 
     return extend(())
 
 
-def aligned(rows: Sequence[DatabaseRow], alignment: Alignment) -> list[DatabaseRow]:
-    """The predicted rows, reduced to the columns of the alignment in the gold's order."""
-    return _only(rows, alignment)
-
-
-def _only(rows: Sequence[DatabaseRow], columns: Alignment) -> list[DatabaseRow]:
+def aligned(rows: Sequence[DatabaseRow], columns: Alignment) -> list[DatabaseRow]:
+    """The rows, reduced to these columns in this order: those of an alignment are in the gold's."""
     return [tuple(row[at] for at in columns) for row in rows]
 
 

@@ -36,11 +36,11 @@ class OverviewMeasure:
 
     @property
     def name(self) -> str:
-        return plural(self._table_words) if self.column is None else _words(self.column.name)
+        return plural(self._table_words) if self.column is None else title(self.column.name)
 
     @property
     def _table_words(self) -> str:
-        return _words(" ".join(self.table.short_name.parts))
+        return title(" ".join(self.table.short_name.parts))
 
     def asked(self, by: TableColumn | None, language: PageLanguage = "en") -> str:
         """Returns the question for the measure by a column, or by month."""
@@ -49,10 +49,10 @@ class OverviewMeasure:
             said = (
                 f"Summe von „{self.name}“ in „{table}“" if self.column else f"Anzahl der Zeilen von „{table}“"
             )
-            return f"{said} {'pro Monat' if by is None else f'je „{_words(by.name)}“'}"
+            return f"{said} {'pro Monat' if by is None else f'je „{title(by.name)}“'}"
         total = "Sum of" if "total" in self.name.split() else "Total"
         said = f"{total} {self.name} of {plural(table)}" if self.column else f"Number of {self.name}"
-        return f"{said} per {'month' if by is None else _words(by.name)}"
+        return f"{said} per {'month' if by is None else title(by.name)}"
 
     def is_that_of(self, sql: str, schema: Schema) -> bool:
         """True if a statement of the built-in writer computes this measure, of all rows."""
@@ -120,8 +120,3 @@ def _has_date(table: Table) -> bool:
 def _is_group(table: Table, column: TableColumn) -> bool:
     is_shared = 2 * len(column.values) <= (table.row_count or 0)
     return len(column.values) in _GROUPS and is_shared and not table.is_secret(column.name)
-
-
-def _words(name: str) -> str:
-    """The name of a table or column as words."""
-    return title(name)

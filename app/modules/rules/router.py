@@ -91,7 +91,7 @@ async def change_rule(name: Name, body: RuleChange, caller: CurrentCaller, rules
 
     Of a file's rule only `active` can be changed (else 409 `rule-of-file`).
     """
-    change = body.changed(await rules.written(caller, name)) if body.changes_text else None
+    change = body.changed(await rules.get_changeable(caller, name)) if body.changes_text else None
     return RuleBody.of(await rules.change(caller, name, change, active=body.active))
 
 

@@ -124,7 +124,7 @@ class Rules:
 
         Raises `RuleUnknown`, `RuleOfAll`, `RuleOfFile`, `RuleExists`, and what `own` of a connection raises.
         """
-        rule = await self._changeable(caller, name)
+        rule = await self.get_changeable(caller, name)
         if change is not None:
             if rule.path is not None:
                 raise RuleOfFile(path=rule.path)
@@ -156,17 +156,14 @@ class Rules:
 
     async def delete(self, caller: Caller, name: str) -> None:
         """Raises `RuleUnknown`, `RuleOfAll` or `RuleOfFile`."""
-        rule = await self._changeable(caller, name)
+        rule = await self.get_changeable(caller, name)
         if rule.path is not None:
             raise RuleOfFile(path=rule.path)
         await self._repository.delete(rule)
         _audit(caller, rule, "deleted")
 
-    async def written(self, caller: Caller, name: str) -> Rule:
-        """Returns a rule that the caller may change. Raises what `change` raises."""
-        return await self._changeable(caller, name)
-
-    async def _changeable(self, caller: Caller, name: str) -> Rule:
+    async def get_changeable(self, caller: Caller, name: str) -> Rule:
+        """Returns a rule that the caller may change. Raises `RuleUnknown` or `RuleOfAll`."""
         rule = _named(await self._read([ALL, audience_of(caller.owner)]), name)
         if rule.audience in (ALL, FILES) and not caller.may("admin"):
             raise RuleOfAll
