@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter
 
@@ -89,6 +89,8 @@ _COVERAGE_SECONDS = 5.0
 _QUOTED_TITLE = "Said before in the client's own conversation (quoted, not asked)"
 _GIVEN_EXPLANATION = "Your own statement, run as you wrote it."
 
+Bound_co = TypeVar("Bound_co", bound=Investigator | None, covariant=True)
+
 
 class GivenStatementFailed(TurnError):
     """The guard or the database refused the user's own statement."""
@@ -119,7 +121,7 @@ class Models:
             model.prepare()
 
 
-class BindInvestigator(Protocol):
+class BindInvestigator(Protocol[Bound_co]):
     """Binds an investigator to a turn."""
 
     async def __call__(
@@ -129,20 +131,7 @@ class BindInvestigator(Protocol):
         main: Connection,
         *,
         schema_context_of: Callable[[Connection], SchemaContext],
-    ) -> Investigator: ...
-
-
-class BindTask(Protocol):
-    """Binds an investigator whose steps are fixed. Returns None for a question that a model has to read."""
-
-    async def __call__(
-        self,
-        session: Session,
-        run: Run,
-        main: Connection,
-        *,
-        schema_context_of: Callable[[Connection], SchemaContext],
-    ) -> Investigator | None: ...
+    ) -> Bound_co: ...
 
 
 class PortFactory:
@@ -157,8 +146,8 @@ class PortFactory:
         models: Models | None,
         observer: RunObserver,
         metrics: CollectorRegistry,
-        investigators: BindInvestigator | None = None,
-        tasks: BindTask | None = None,
+        investigators: BindInvestigator[Investigator] | None = None,
+        tasks: BindInvestigator[Investigator | None] | None = None,
         rules: Rules | None = None,
         page: PageContext | None = None,
         facts: FactRecall | None = None,
@@ -169,7 +158,7 @@ class PortFactory:
         approvals: StatementApprovals | None = None,
     ) -> None:
         """`investigators`, `tasks`, `rules`, `facts`, `news`, `profiles` and `approvals`: None where they are
-        off.
+        off. `tasks` binds investigators whose steps are fixed; None for a question that a model has to read.
 
         `model_reduces_above`: the summary model reduces conversations of more messages than that; None if it
         reduces none.
