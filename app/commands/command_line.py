@@ -7,9 +7,12 @@ from collections.abc import Callable, Coroutine
 from importlib.util import find_spec
 from pathlib import Path
 from signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from app.commands.registered.databases import DatabaseStore
 
 app = typer.Typer(
     help="Ask questions of your SQL databases in plain language.",
@@ -571,13 +574,18 @@ SchemaPatterns = Annotated[
 ]
 
 
+def _store(data_dir: Path | None, owner: str) -> "DatabaseStore":
+    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
+
+    return DatabaseStore(data_dir, owner)
+
+
 @databases.command("list")
 def list_databases(as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None) -> None:
     """List the databases of an owner and the shared ones, without their passwords."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import list_databases as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), as_json=as_json))
+    _run(run(_store(data_dir, owner), as_json=as_json))
 
 
 @databases.command("add")
@@ -593,10 +601,9 @@ def add_database(
     data_dir: DataDir = None,
 ) -> None:
     """Test a database step by step and add it. Exits with 1, and adds nothing, if a step fails."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import add_database as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), url, name=name, schemas=schema or [], shared=shared))
+    _run(run(_store(data_dir, owner), url, name=name, schemas=schema or [], shared=shared))
 
 
 @databases.command("show")
@@ -604,10 +611,9 @@ def show_database(
     database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
 ) -> None:
     """Show what is known of a database: address, schemas, tables, warnings of its account."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import show_database as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+    _run(run(_store(data_dir, owner), database, as_json=as_json))
 
 
 @databases.command("test")
@@ -623,10 +629,9 @@ def try_database(
 
     Exits with 1 if a step fails, which says why and what helps.
     """
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import try_database as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+    _run(run(_store(data_dir, owner), database, as_json=as_json))
 
 
 @databases.command("change")
@@ -653,7 +658,6 @@ def change_database(
     data_dir: DataDir = None,
 ) -> None:
     """Change a database: its name, the schemas that are read, its address, what a statement may read."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import change_database as run  # noqa: PLC0415
     from app.modules.database_connection.model import ConnectionEdit  # noqa: PLC0415
 
@@ -672,7 +676,7 @@ def change_database(
         edit["ask_above_rows"] = ask_above_rows
     if refuse_above_rows is not None:
         edit["refuse_above_rows"] = refuse_above_rows
-    _run(run(DatabaseStore(data_dir, owner), database, edit, url=url))
+    _run(run(_store(data_dir, owner), database, edit, url=url))
 
 
 @databases.command("schemas")
@@ -680,10 +684,9 @@ def list_schemas(
     database: DatabaseName, as_json: AsJson = False, owner: DatabaseOwner = "local", data_dir: DataDir = None
 ) -> None:
     """List the schemas that the account may use, which of them are read, and their numbers of tables."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import list_schemas as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, as_json=as_json))
+    _run(run(_store(data_dir, owner), database, as_json=as_json))
 
 
 @databases.command("remove")
@@ -694,10 +697,9 @@ def remove_database(
     data_dir: DataDir = None,
 ) -> None:
     """Remove a database with its descriptions, examples and glossary. The database itself is not touched."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.databases import remove_database as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, yes=yes))
+    _run(run(_store(data_dir, owner), database, yes=yes))
 
 
 @app.command()
@@ -713,9 +715,9 @@ def scan(
 
     Ctrl-C stops it: what was read is kept, and the next scan begins with the rest.
     """
-    from app.commands.registered.databases import DatabaseStore, scan_database  # noqa: PLC0415
+    from app.commands.registered.databases import scan_database  # noqa: PLC0415
 
-    _run(scan_database(DatabaseStore(data_dir, owner), database))
+    _run(scan_database(_store(data_dir, owner), database))
 
 
 policies = typer.Typer(
@@ -741,10 +743,9 @@ def pull_policies(
     data_dir: DataDir = None,
 ) -> None:
     """Write the policies that hold to a YAML file, with the version that they have."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.policies import pull_policies as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, file, force=force))
+    _run(run(_store(data_dir, owner), database, file, force=force))
 
 
 @policies.command("push")
@@ -762,10 +763,9 @@ def push_policies(
     Exits with 1, and changes nothing, if the database was changed after the file was pulled, or if the
     policies have errors. `default: allow` without policies ends them.
     """
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.policies import push_policies as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, file, force=force))
+    _run(run(_store(data_dir, owner), database, file, force=force))
 
 
 @policies.command("diff")
@@ -776,10 +776,9 @@ def compare_policies(
     data_dir: DataDir = None,
 ) -> None:
     """Show what push would change. Exits with 1 if the file says something else than what holds."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.policies import compare_policies as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, file))
+    _run(run(_store(data_dir, owner), database, file))
 
 
 @policies.command("check")
@@ -795,10 +794,9 @@ def check_policies(
     """Find unknown tables, columns and attributes, conditions that cannot be read, and what may be meant
     otherwise. Exits with 1 if there is an error.
     """
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.policies import check_policies as run  # noqa: PLC0415
 
-    _run(run(DatabaseStore(data_dir, owner), database, file, as_json=as_json))
+    _run(run(_store(data_dir, owner), database, file, as_json=as_json))
 
 
 @policies.command("test")
@@ -823,10 +821,9 @@ def try_policies(
     data_dir: DataDir = None,
 ) -> None:
     """Show a statement as it would run for a person, and which policies change it. It does not run."""
-    from app.commands.registered.databases import DatabaseStore  # noqa: PLC0415
     from app.commands.registered.policies import try_policies as run  # noqa: PLC0415
 
-    store = DatabaseStore(data_dir, owner)
+    store = _store(data_dir, owner)
     _run(
         run(store, database, statement, person=person, attributes=attribute or [], file=file, as_json=as_json)
     )
