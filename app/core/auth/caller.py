@@ -69,7 +69,7 @@ def calling(caller: Caller) -> Generator[None]:
 
 
 @contextmanager
-def acting_for(owner: str, attributes: Attributes | None = None) -> Generator[None]:
+def acting_for(owner: str, attributes: Attributes | None) -> Generator[None]:
     """The block does work of this owner. Without attributes it reads no database that has policies."""
     token = _owner.set(owner)
     of_person = _attributes.set(attributes)

@@ -93,7 +93,7 @@ class ServiceRefusal:
     message: str
     path: str = ""
     headers: Mapping[str, str]
-    cures: Cures = OPENAI_CURES
+    cures: Cures
 
 
 def translated(error: Exception, model: str, cures: Cures = OPENAI_CURES) -> ModelUnavailable | ModelRejected:
@@ -119,7 +119,7 @@ def translated(error: Exception, model: str, cures: Cures = OPENAI_CURES) -> Mod
             return ended_early(model, cures=cures)
 
 
-def not_accepted(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
+def not_accepted(cures: Cures) -> ModelUnavailable:
     """Returns the error for a connection that was not made in time."""
     return ModelUnavailable(
         f"No connection to the model's service was made in time. Check {cures.address}, and whether "
@@ -127,7 +127,7 @@ def not_accepted(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
     )
 
 
-def not_connected(cures: Cures = OPENAI_CURES) -> ModelUnavailable:
+def not_connected(cures: Cures) -> ModelUnavailable:
     """Returns the error for a connection that failed."""
     return PassingFailure(f"The connection to the model's service failed. Check {cures.address}.")
 
