@@ -65,6 +65,7 @@ from app.modules.reports.service import Reports
 from app.modules.rules.repository import RuleRepository
 from app.modules.rules.service import Rules
 from app.modules.run.follower import RunFollower
+from app.modules.run.pending_submissions import Turnstiles
 from app.modules.run.ports import Models
 from app.modules.run.submission import Submissions
 from app.modules.schedules.service import Schedules
@@ -158,8 +159,7 @@ async def open_services(
             logs=common.logs,
             allowances=common.allowances,
             max_waiting=settings.worker.max_waiting,
-            store_patience_seconds=settings.worker.store_patience_seconds,
-            arrivals=common.arrivals,
+            turnstiles=Turnstiles(common.arrivals, settings.worker.store_patience_seconds),
         )
         opened.push_async_callback(submissions.aclose)
         has_investigations = settings.agent.enabled and settings.llm.has_tools

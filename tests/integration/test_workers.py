@@ -30,6 +30,7 @@ from app.modules.run.errors import NotKeptYet
 from app.modules.run.lifecycle import RunLifecycle, ref_of
 from app.modules.run.messages import Ending, next_run_id, question_message, question_sequence
 from app.modules.run.observer import RunObserver
+from app.modules.run.pending_submissions import Arrivals, Turnstiles
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
@@ -543,7 +544,7 @@ def submissions_over(here: Process) -> Submissions:
         logs=here.bus.logs,
         allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
         max_waiting=10,
-        store_patience_seconds=15,
+        turnstiles=Turnstiles(Arrivals(), 15),
     )
 
 
@@ -626,7 +627,7 @@ async def test_questions_of_a_session_that_cannot_be_stored_do_not_add_up_their_
             logs=bus.logs,
             allowances=Allowances(UsageRepository(here.storage), Quotas(None, None, None)),
             max_waiting=10,
-            store_patience_seconds=0.2,
+            turnstiles=Turnstiles(Arrivals(), 0.2),
         )
         session, _ = await here.kept()
 

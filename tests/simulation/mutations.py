@@ -182,7 +182,7 @@ MUTATIONS = (
     ),
     Mutation(
         "a question overtakes those that wait",
-        f"{_RUN}.submission:Submissions._start",
+        f"{_RUN}.submission:Submissions._keep_again",
         "if not submission.is_first or not await",
         "if not await",
     ),

@@ -25,6 +25,7 @@ from app.modules.run.engine import RunServices
 from app.modules.run.follower import RunFollower
 from app.modules.run.lifecycle import RunLifecycle
 from app.modules.run.observer import RunObserver
+from app.modules.run.pending_submissions import Arrivals, Turnstiles
 from app.modules.run.retention import Retention
 from app.modules.run.submission import Submissions
 from app.modules.run.worker import Worker
@@ -149,7 +150,7 @@ class Site:
             logs=logs,
             allowances=allowances,
             max_waiting=_MAX_WAITING,
-            store_patience_seconds=STORE_PATIENCE_SECONDS,
+            turnstiles=Turnstiles(Arrivals(), STORE_PATIENCE_SECONDS),
         )
         self.confirmations = Confirmations(
             repository,

@@ -47,7 +47,6 @@ STILL_TOO_LARGE = {
     "app/modules/records/repository.py:SessionRepository",
     "app/modules/run",
     "app/modules/run/lifecycle.py:RunLifecycle",
-    "app/modules/run/submission.py:Submissions",
     "app/modules/sql/provenance/reading.py:_select",
     "app/modules/sql_generation",
     "typesense_checkpoint/saver.py:TypesenseCheckpointer",

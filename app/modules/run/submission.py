@@ -5,7 +5,6 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from weakref import WeakValueDictionary
 
 from app.core.auth.caller import current_attributes, current_database_claim
 from app.core.bus.port import BusUnavailable, EventLogs, JobQueue
@@ -15,13 +14,7 @@ from app.core.pairs import pair_keys
 from app.core.storage.port import DocumentExists, StorageUnavailable
 from app.core.tasks import end_tasks
 from app.core.tracing.spans import current_traceparent
-from app.modules.records.model import (
-    MAX_WAITING,
-    Message,
-    NewQuestion,
-    Run,
-    Session,
-)
+from app.modules.records.model import MAX_WAITING, Message, NewQuestion, Run, Session
 from app.modules.records.repository import SessionRepository
 from app.modules.run.errors import (
     KeyReused,
@@ -44,7 +37,7 @@ from app.modules.run.messages import (
     waiting_sequence,
     wire,
 )
-from app.modules.run.pending_submissions import Arrivals
+from app.modules.run.pending_submissions import Turnstiles
 from app.modules.usage.service import Allowances, CountedRuns
 
 logger = logging.getLogger(__name__)
@@ -93,22 +86,19 @@ class Submissions:
         logs: EventLogs,
         allowances: Allowances,
         max_waiting: int,
-        store_patience_seconds: float,
-        arrivals: Arrivals | None = None,
+        turnstiles: Turnstiles,
     ) -> None:
-        self._arrivals = arrivals or Arrivals()
         self._lifecycle = lifecycle
         self._repository = repository
         self._queue = queue
         self._logs = logs
         self._allowances = allowances
         self._max_waiting = max_waiting
-        self._store_patience_seconds = store_patience_seconds
         self._keeping: set[asyncio.Task[Run]] = set()
         """The tasks that store questions for which the store has not answered yet."""
         self._stored = 0
         """Number of questions that this process has stored."""
-        self._turnstiles: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._turnstiles = turnstiles
 
     async def submit(
         self,
@@ -131,7 +121,7 @@ class Submissions:
         fails later than that and for too long: then this process goes on storing it.
         """
         keyed = _keyed(session_id, question)
-        async with self._turnstile(session_id) as seconds_left:
+        async with self._turnstiles.enter(session_id) as seconds_left:
             stored_before = self._stored
             waiting, found, others, known, counted = await asyncio.gather(
                 self._queue.waiting(),
@@ -162,30 +152,6 @@ class Submissions:
             )
             run = await self._outlasting_store(submission, counted, seconds=seconds_left)
         return found, run
-
-    @asynccontextmanager
-    async def _turnstile(self, session_id: str) -> AsyncGenerator[float]:
-        """Have this process store the questions of a session in the order of their places. A check of the
-        waiting line then sees all that are before it.
-
-        Yields the seconds left to wait for the store. Raises `StorageUnavailable` if there are none, because
-        the questions before this one are still being stored.
-        """
-        lock = self._turnstiles.setdefault(session_id, asyncio.Lock())
-        began = asyncio.get_running_loop().time()
-        with self._arrivals.arriving():
-            try:
-                async with asyncio.timeout(self._store_patience_seconds or None):
-                    await lock.acquire()
-            except TimeoutError as error:
-                raise StorageUnavailable(
-                    "An earlier question of this session is still being stored. Nothing of this one is "
-                    "stored: ask again."
-                ) from error
-            try:
-                yield self._store_patience_seconds - (asyncio.get_running_loop().time() - began)
-            finally:
-                lock.release()
 
     async def _outlasting_store(
         self, submission: _Submission, counted: CountedRuns | None, *, seconds: float
@@ -239,9 +205,8 @@ class Submissions:
     async def _find_started(self, run: Run) -> Run | None:
         """Returns the run if it holds its session: another process was asked the same with the same key."""
         held = await self._repository.find(run.session_id)
-        if held is None or held.active_run_id != run.id:
-            return None
-        return await self._repository.find_run(run.id)
+        is_held = held is not None and held.active_run_id == run.id
+        return await self._repository.find_run(run.id) if is_held else None
 
     async def _keep_again(self, submission: _Submission) -> Run:
         """Repeat what may have been done. The run may even be over by now: others start what is kept."""
@@ -253,14 +218,11 @@ class Submissions:
             return _same(known, run)
         await self._repository.add_missing_message(submission.asked)
         if known.status == "open" and known.attempt == 1:
-            await self._start(replace(submission, run=known))
+            # A session that others hold or wait for is theirs, also if it has become idle by now.
+            session, sequence = submission.session, submission.asked.sequence
+            if not submission.is_first or not await self._lifecycle.start(session, known, sequence):
+                await self._line_up(replace(submission, run=known))
         return known
-
-    async def _start(self, submission: _Submission) -> None:
-        """A session that others hold or wait for is theirs, also if it has become idle by now."""
-        session, run, sequence = submission.session, submission.run, submission.asked.sequence
-        if not submission.is_first or not await self._lifecycle.start(session, run, sequence):
-            await self._line_up(submission)
 
     async def aclose(self) -> None:
         """Give questions that are being stored a moment, and stop."""
@@ -366,6 +328,7 @@ class Submissions:
         # A whole run may have come and gone since the session was read.
         is_another = now is not None and submission.transcript not in (None, now.transcript)
         is_refused = is_another or (is_busy and run.on_busy == "reject")
+        before = sum(each.place < run.place for each in others)
         if now is None or now.status == "closed" or is_refused:
             await self._repository.withdraw(run)
             now = await self._repository.get(session.owner, session.id)
@@ -374,7 +337,7 @@ class Submissions:
             with suppress(BusUnavailable):  # the run is stored by now, and waits for those that continue
                 for other in [*await self._awaiting(now), *others]:
                     await self.cancel(now, other)
-        elif sum(each.place < run.place for each in others) > MAX_WAITING:
+        elif before > MAX_WAITING:
             await self._repository.withdraw(run)
             raise QueueFull(limit=MAX_WAITING)
         if submission.is_first:
@@ -382,8 +345,7 @@ class Submissions:
             if await self._repository.change_run(run, {"question_turn": None}) is not None:
                 await self._repository.move(asked, waiting_sequence(run))
             await self._place_if_over(session, run)
-        place = sum(each.place < run.place for each in others) or 1
-        notice = waiting_event(run, place, is_session_busy=True)
+        notice = waiting_event(run, before or 1, is_session_busy=True)
         await self._logs.say(run.id, 0, [wire(notice)], ended=False)
         await self._lifecycle.line_up(session.id)
 
@@ -395,9 +357,8 @@ class Submissions:
 
     async def _awaiting(self, session: Session) -> list[Run]:
         """Returns the run that has ended and keeps the session while people decide, if there is one."""
-        if session.status != "awaiting_approval" or session.active_run_id is None:
-            return []
-        run = await self._repository.find_run(session.active_run_id)
+        held_by = session.active_run_id if session.status == "awaiting_approval" else None
+        run = None if held_by is None else await self._repository.find_run(held_by)
         return [] if run is None else [run]
 
     async def _place_if_over(self, session: Session, run: Run) -> None:
