@@ -200,7 +200,7 @@ async def read_conversation(
     """
     session = await sessions.get(owner, session_id)
     messages, next_cursor = await sessions.messages(session, page.limit, page.cursor)
-    names = await sessions.names_of_runs(session, {message.run_id for message in messages})
+    names = await sessions.names_of_runs(session, messages)
     said = [record.chat_message(message, names) for message in messages]
     return record.conversation_with(session, said, next_cursor)
 

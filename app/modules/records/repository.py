@@ -544,15 +544,9 @@ class SessionRepository:
         same = [Equals("sequence", message.sequence)]
         await self._storage.patch("messages", message.id, {"sequence": sequence}, where=same)
 
-    async def place_question(self, run: Run, sequence: int) -> None:
-        """Give the question of a run its place in the history."""
-        await self._place_question(run, sequence, [])
-
-    async def place_waiting_question(self, run: Run, sequence: int, waiting_from: int) -> None:
-        """Give the question of a run its place in the history, if it still waits for one."""
-        await self._place_question(run, sequence, [Range("sequence", at_least=waiting_from)])
-
-    async def _place_question(self, run: Run, sequence: int, where: Sequence[Condition]) -> None:
+    async def place_question(self, run: Run, sequence: int, *, waiting_from: int = 0) -> None:
+        """Give the question of a run its place in the history, unless its place is before `waiting_from`."""
+        where = [Range("sequence", at_least=waiting_from)] if waiting_from else []
         asked = [Equals("run_id", run.id), Equals("role", "human")]
         for listed in (await self._storage.query("messages", Query(asked))).items:
             message_id = str(listed["id"])
@@ -567,17 +561,15 @@ class SessionRepository:
     ) -> tuple[list[Message], str | None]:
         """Returns the latest messages, newest last. The cursor leads to older ones."""
 
-        async def load() -> tuple[list[Message], str | None]:
-            return await self._load(session, limit, cursor)
-
         async def near() -> tuple[list[Message], str | None]:
             if self._shared is None or cursor:
-                return await load()
+                return await self._load(session, limit, cursor)
             if (shared := await self._shared.page(session, limit)) is not None:
                 return shared
-            loaded = await load()
+            loaded = await self._load(session, limit, cursor)
             if session.active_run_id is None:
-                await self._shared.put(session, limit, loaded, names=await self._names(session, loaded[0]))
+                names = await self.names_of_runs(session, loaded[0])
+                await self._shared.put(session, limit, loaded, names=names)
             return loaded
 
         return await (self._cache.page(session, limit, cursor, load=near) if self._cache else near())
@@ -592,9 +584,8 @@ class SessionRepository:
             return
         with suppress(StorageUnavailable):  # the next reader does the same
             loaded = await self._load(session, _SHARED_MESSAGES, None)
-            await self._shared.put(
-                session, _SHARED_MESSAGES, loaded, names=await self._names(session, loaded[0])
-            )
+            names = await self.names_of_runs(session, loaded[0])
+            await self._shared.put(session, _SHARED_MESSAGES, loaded, names=names)
             now = await self.find(session.id)
             if now is None:
                 await self._shared.forget(session.id)
@@ -621,9 +612,6 @@ class SessionRepository:
         asked = [Equals("session_id", session.id), Equals("role", "human")]
         return await self._messages.page(Query(asked, order_by="sequence", limit=limit, cursor=cursor))
 
-    async def _names(self, session: Session, messages: Sequence[Message]) -> dict[str, str]:
-        return await self.names_of_runs(session, {message.run_id for message in messages})
-
     async def messages_before(
         self, session: Session, sequence: int, limit: int, *, cursor: str | None
     ) -> tuple[list[Message], str | None]:
@@ -636,11 +624,12 @@ class SessionRepository:
         own = [Equals("session_id", session.id)]
         return await self._messages.first(Query(own, order_by="sequence", limit=limit))
 
-    async def names_of_runs(self, session: Session, run_ids: Collection[str]) -> dict[str, str]:
-        """Returns the idempotency key of each run, by run id; the run id itself if it has no key.
+    async def names_of_runs(self, session: Session, messages: Sequence[Message]) -> dict[str, str]:
+        """Returns the idempotency key of each run of the messages, by run id; the id itself if it has no key.
 
         Runs of another session, in the copied part of a fork, are left out.
         """
+        run_ids = {message.run_id for message in messages}
         where: list[Condition] = [Equals("session_id", session.id), AnyOf("id", sorted(run_ids))]
         known = await self._runs.first(Query(where, limit=max(1, len(run_ids))))
         return {run.id: run.idempotency_key or run.id for run in known}

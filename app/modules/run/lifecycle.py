@@ -70,7 +70,9 @@ class RunLifecycle:
             return False
         if sequence != question_sequence(held.turn):
             # One that is cancelled now may have its place already.
-            await self._repository.place_waiting_question(run, question_sequence(held.turn), WAITING_FROM)
+            await self._repository.place_question(
+                run, question_sequence(held.turn), waiting_from=WAITING_FROM
+            )
         await self._put(run)
         return True
 
@@ -353,7 +355,7 @@ class RunLifecycle:
         cancelled = replace(run, status="cancelled", ended_at=ending.at)
         kept = await self._repository.add_missing_message(answer_message(cancelled, ending.answer, turn))
         turn = turn_of(kept)  # as of the first cancellation
-        await self._repository.place_waiting_question(run, question_sequence(turn), WAITING_FROM)
+        await self._repository.place_question(run, question_sequence(turn), waiting_from=WAITING_FROM)
         ended = await self._repository.change_run(run, {**await self._changes(run, ending), "turn": turn})
         if ended is None:
             return
