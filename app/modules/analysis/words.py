@@ -1,6 +1,9 @@
 """Format cells and column names as text for Markdown; `formats` formats figures."""
 
 import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -45,3 +48,9 @@ def title(name: str) -> str:
 def word_set(text: str) -> frozenset[str]:
     """The words of a text as a set."""
     return frozenset(text.split())
+
+
+def word_sets(module: str) -> Mapping[str, frozenset[str]]:
+    """The sets of words in the TOML file beside a module, by their names. `module` is its `__file__`."""
+    texts = tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {name: word_set(words) for name, words in texts.items()}

@@ -5,19 +5,14 @@ untrue of a result.
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 
 from app.core.words import without_accents
-from app.modules.analysis.words import word_set
+from app.modules.analysis.words import word_sets
 from graph.state import Rows
 
-_WORDS = {
-    name: word_set(words)
-    for name, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+_WORDS = word_sets(__file__)
 _MONTHS_THAT_ARE_WORDS = {"may", "march", "mars", "mai"}
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\w+")
 _MOST_LABEL_WORDS = 12

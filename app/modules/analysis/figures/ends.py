@@ -1,21 +1,16 @@
 """The end of the scale that a question and its statement put first."""
 
 import re
-import tomllib
 from decimal import Decimal
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal
 
-from app.modules.analysis.words import word_set
+from app.modules.analysis.words import word_sets
 
 Direction = Literal["highest", "lowest"]
 
 _WORD = re.compile(r"[^\W_]+")
-_WORDS = {
-    name: word_set(words)
-    for name, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+_WORDS = word_sets(__file__)
 _TIMES = re.compile(
     r"time|duration|second|minute|hour|day|week|month|delay|latency|lap|age|wait|price|cost|zeit|dauer|stunde"
     r"|minut|sekunde|tage|preis|tiempo|hora|segundo|días?|precio|temps|durée|heure|jour|prix"

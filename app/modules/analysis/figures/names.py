@@ -1,19 +1,14 @@
 """Guesses about a column's values, from its name alone."""
 
 import re
-import tomllib
-from pathlib import Path
 from typing import Literal
 
 from app.core.language import Language
 from app.core.words import singular, without_accents
 from app.modules.analysis.figures.requested_measures import words_of
-from app.modules.analysis.words import title, word_set
+from app.modules.analysis.words import title, word_set, word_sets
 
-_WORDS = {
-    name: word_set(words)
-    for name, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+_WORDS = word_sets(__file__)
 _IN_ENGLISH = {
     **dict.fromkeys(("jahr", "jahre", "ano", "anio", "annee", "an"), "year"),
     **dict.fromkeys(("quartal", "trimestre"), "quarter"),
