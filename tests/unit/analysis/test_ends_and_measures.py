@@ -233,6 +233,20 @@ def test_of_several_that_all_rose_none_is_said_to_have_fallen() -> None:
     assert sheet.lead[0].statement.startswith("None fell: **Peru** has the lowest change: 2.5")
 
 
+def test_where_a_change_is_not_known_none_is_said_to_have_fallen_or_risen() -> None:
+    cells: Cells = [["Peru", 2.5], ["Chile", 7.5], ["Cuba", None]]
+    sheet = sheet_of("Which lands fell the most?", CHANGED, "land:text change:number", cells)
+    assert sheet.lead[0].statement.startswith("**Peru** has the lowest change: 2.5")
+    relative = "SELECT land, SUM(x) * 100.0 / SUM(y) AS change_percent FROM t GROUP BY land"
+    sheet = sheet_of(
+        "Which land grew the most?",
+        f"{relative} ORDER BY change_percent DESC LIMIT 1",
+        "land:text change_percent:number",
+        [["Peru", -3.5]],
+    )
+    assert sheet.lead[0].statement.startswith("**Peru** has the highest change")
+
+
 def test_a_lowest_price_is_a_minimum_where_the_highest_is_named() -> None:
     cells: Cells = [["Tents", 88.95], ["Hats", 6.95]]
     sql = "SELECT category, MIN(price) AS lowest_price FROM products GROUP BY category"

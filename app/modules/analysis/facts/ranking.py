@@ -246,10 +246,15 @@ def _end(ranked: Ranked, end: Direction, *, proof: Proof, bold: bool) -> list[Fa
 def end_template(
     table: FactTable, measure: NumericColumn, end: Direction, *, value: Decimal, proof: Proof
 ) -> str:
-    """The template of an end; one that says so where the question asks what fell, and all rose."""
+    """The template of an end; one that says so where the question asks what fell, and all rose.
+
+    A change that is missing may be a fall or a rise, and what was zero has risen by no percentage.
+    """
     asked: Direction = "lowest" if value > 0 else "highest"
     against = measure.is_change and end == asked and is_against_question(table.question, value)
-    return f"{end}.none" if against and proof in ("all", "sorted") else end
+    is_known = proof == "all" and not measure.missing
+    is_known = is_known or (proof == "sorted" and (end == "lowest" or table.unit(measure) is None))
+    return f"{end}.none" if against and is_known else end
 
 
 def scope(table: FactTable, proof: Proof, count: int, *, summed: bool = False) -> str | None:
