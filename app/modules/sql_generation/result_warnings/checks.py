@@ -48,7 +48,7 @@ def check_result(sql: str, rows: Rows, index: SchemaIndex, *, language: Language
     Reads the statement and what the last scan found; nothing runs in the database. The findings are in
     `language`.
     """
-    checked = [each.say(language) for each in _of_statement(sql, rows, index)]
+    checked = [each.say(language) for each in _check_statement(sql, rows, index)]
     return [*checked, *check_rows(rows, language)]
 
 
@@ -57,7 +57,7 @@ def check_rows(rows: Rows, language: Language) -> list[ResultCheck]:
     return [each.say(language) for each in (*_nulls(rows), *_completeness(rows))]
 
 
-def _of_statement(sql: str, rows: Rows, index: SchemaIndex) -> list["_Finding"]:
+def _check_statement(sql: str, rows: Rows, index: SchemaIndex) -> list["_Finding"]:
     try:
         with sqlglot_errors_only():
             scopes = [(scope, scanned_tables(scope, index)) for scope in scopes_of(sql, index.names)]
