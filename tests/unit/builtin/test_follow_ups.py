@@ -73,6 +73,7 @@ def test_a_follow_up_gives_the_rows_of_the_whole_question() -> None:
             ("how many orders in Q2 2025", "and the previous quarter", "how many orders in Q1 2025"),
             ("how many orders in 2025", "break that down by status", "orders in 2025 by status"),
             ("top 2 products by revenue", "make it three", "top 3 products by revenue"),
+            ("top 2 products by revenue in 2024", "and 2025?", "top 2 products by revenue in 2025"),
             (
                 "average price by category of products",
                 "and the maximum?",
@@ -242,6 +243,8 @@ def test_what_is_not_certain_is_declined() -> None:
             (GERMANS, "what about that region"),
             (GERMANS, "names and cities"),
             (GERMANS, "also add the customers in France"),
+            ("customers who ordered in 2024 but not in 2025", "and the year before?"),
+            ("average salary by region over 3200", "and the maximum?"),
             ("customers in 2025", "and the month before?"),
             ("revenue by month", "and the year before?"),
             ("list customers", "make it three"),

@@ -192,7 +192,7 @@ def _answer(
     opening = opens_as_follow_up(tokens)
     rest = without(tokens, points)
     plan = previous.plan if previous else None
-    restated = restate(rest, plan) if plan else rest
+    restated = restate(rest, plan, today) if plan else rest
     shifted, rest = restated != rest, restated
     asked = extreme(rest) if points else None
     if previous is None or plan is None:

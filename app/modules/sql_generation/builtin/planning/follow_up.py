@@ -7,9 +7,11 @@ question that it uses, and declines the question if it has other parts.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import date
 
 from sqlglot import exp
 
+from app.modules.sql_generation.builtin.periods import read_period
 from app.modules.sql_generation.builtin.plan import (
     Beyond,
     Compared,
@@ -148,12 +150,12 @@ def extreme_of_shown(plan: QueryPlan, asked: Extreme, network: SchemaNetwork) ->
     )
 
 
-def restate(tokens: list[Token], plan: QueryPlan) -> list[Token]:
+def restate(tokens: list[Token], plan: QueryPlan, today: date) -> list[Token]:
     """Returns the days that "the month before" means after a period of the plan, and "first 10" for a bare
-    number after a limited plan. Raises `Beyond` for another unit than that of the period.
+    number after a limited plan, unless it is a year. Raises `Beyond` for another unit than the period's.
     """
     raws = [token.raw for token in tokens if token.raw != ","]
-    if plan.limit and len(raws) == 1 and tokens[0].kind == "number":
+    if plan.limit and len(raws) == 1 and tokens[0].kind == "number" and not read_period(raws, today):
         return tokenise(f"first {raws[0]}")
     periods = [one.period for one in plan.conditions if isinstance(one, Within)]
     if len(periods) != 1 or (said := _SHIFTED.fullmatch(" ".join(raws))) is None:
@@ -176,6 +178,8 @@ def recompute(plan: QueryPlan, tokens: Sequence[Token], network: SchemaNetwork) 
         return None  # an average of revenue may be one of orders, of lines or of months
     if len(old.fields) != 1 or (function == "sum" and is_rate(network, old.fields[0])):
         return None
+    if plan.having:
+        raise Beyond(f"The groups of the previous answer are chosen by their {old.name}; {_WHOLE}")
     name = FUNCTION_WORDS.get(function, function)
     new = replace(old, function=function, name=f"{name} {spoken(old.fields[0].column)}")
     order = plan.order and (replace(plan.order, by=new) if plan.order.by == old else plan.order)
@@ -476,6 +480,9 @@ class _FollowUp:
             raise Beyond(f"I can change one thing about the previous answer at a time; {_WHOLE}")
 
     def _conditions(self) -> tuple[QueryCondition, ...]:
+        absent = any(isinstance(one, Without) and one.within for one in self.plan.conditions)
+        if absent and (self._roles.times or self._roles.absent):
+            raise Beyond(f"The previous question compares two periods; {_WHOLE}")
         return self._planner.conditions(self.plan.base)
 
     def _add_conditions(self, conditions: Sequence[QueryCondition]) -> QueryPlan:
