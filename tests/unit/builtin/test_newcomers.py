@@ -143,6 +143,8 @@ QUESTIONS = {
     "orders on Fridays": "select * from orders where id = 5",
     "revenue on weekdays in 2025 by country": "select 'Germany', 600 union all select 'USA', 710",
     "what share of orders was placed at the weekend": "select 100.0 / 6",
+    "orders shipped on Fridays": "select * from orders where id = 1",
+    "how many weekend orders were there": "select 1",
     "customers who ordered on a Sunday": "select * from customers where id = 1",
     "average days between order and shipping": "select 4.0",
     "How many days pass between order date and shipped date on average per country?": (
@@ -279,6 +281,22 @@ def test_days_and_absences_that_rows_do_not_tell_are_declined() -> None:
             "customers who ordered in 2024 but not in 2025 and 2023",
             "revenue on weekends and on Mondays",
             "orders not on weekends",
+            "orders last weekend",
+            "number of weekends with orders",
+            "customers who bought Tents in 2024 but not in 2025",
+            "customers who ordered more than once in 2024 but not in 2025",
+            "customers who ordered on weekends in 2024 but not in 2025",
+            "customers who ordered in 2024 but not in Germany in 2025",
+            "new customers in 2025 who ordered in 2024",
+            "which new customers ordered most in 2025",
+            "which product was bought by the most new customers in 2025",
+            "which order has the most days between order and shipping",
+            "orders with days between order and shipping above 3",
+            "average working days between order and shipping",
+            "how did orders grow in 2025 but not in March",
+            "how much did the number of customers grow in 2025",
+            "how much has the salary increased in 2025",
+            "revenue and orders per country, top 2",
         ],
         check,
     )
@@ -313,6 +331,9 @@ def test_growth_tells_where_the_data_end_within_the_later_period() -> None:
     answer = write("How did revenue grow in 2025?", schema, previous=None, today=date(2026, 1, 5))
     assert isinstance(answer, WrittenSql)
     assert "Of the later period, only days up to 2025-04-06 are known." in answer.explanation
+    later = write("How did revenue grow from 2025 to 2026?", schema, previous=None, today=date(2027, 1, 5))
+    assert isinstance(later, WrittenSql)
+    assert "The data end on 2025-04-06, so nothing is known of the later period." in later.explanation
 
 
 def test_a_total_of_a_column_named_like_its_table_is_its_sum() -> None:

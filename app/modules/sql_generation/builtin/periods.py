@@ -67,6 +67,11 @@ class DateRange:
             return None
         return next((unit for unit in _UNITS.values() if _whole(self.start, unit) == self), None)
 
+    def overlaps(self, other: "DateRange") -> bool:
+        """True if a day may lie in both; days between parts are not looked at."""
+        begins = max(self.start or date.min, other.start or date.min)
+        return begins < min(self.end or date.max, other.end or date.max)
+
     @property
     def last(self) -> date | None:
         """The last day."""

@@ -21,6 +21,7 @@ from app.modules.sql_generation.builtin.question.items import (
 from app.modules.sql_generation.builtin.question.roles import is_number, is_table
 from app.modules.sql_generation.builtin.question.words import ORDERING, words_of
 from app.modules.sql_generation.builtin.statement.conditions import table_of
+from app.modules.sql_generation.builtin.statement.network import PEOPLE
 
 _OF = ("of", "in", "among")
 
@@ -174,6 +175,8 @@ class AggregationPlanner(RankingPlanner):
         ranks = growth.ranks or roles.rank is not None
         if roles.new:
             raise Beyond("I can compare numbers of two periods, but not of what is new.")
+        if roles.share or roles.absent:
+            raise Beyond("I can compare sums and numbers of rows of two whole periods, and no parts of them.")
         if ranks and roles.grouped and any(map(is_table, roles.free)):
             raise Beyond("I can rank by growth, but not within each group.")
         if any(
@@ -196,6 +199,10 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond("I can compare two periods, not each with the one before it.")
         if len(measures) > 1 or measure.function not in ("count", "count distinct", "sum") or roles.having:
             raise Beyond("I can compare one sum or number of rows at a time.")
+        if words_of(measure.table)[-1] in PEOPLE and not self._event():
+            raise Beyond(
+                f"I can compare what happened in two periods, and not the {measure.table} that there were."
+            )
         groups = (self.dimension(entity, measure.table),) if entity else self._dimensions(measure.table)
         mention = next((mention for _, mention in roles.times if mention), None)
         field = self._date(mention, measure.table)
@@ -262,8 +269,14 @@ class AggregationPlanner(RankingPlanner):
             if has_date:
                 return None
             raise Beyond(f"I can count new {mention.text} by their first event, and not list them.")
+        if has_date and self._events(table):
+            raise Beyond(
+                f"I cannot tell whether the period is that of new {mention.text} or of what they did."
+            )
         if has_date and mention is ranked_by:
             return None
+        if roles.rank and mention is not ranked_by and not roles.grouped:
+            raise Beyond(f"I can count new {mention.text}, and nothing else of them.")
         roles.counts, roles.counted = True, mention
         roles.free = [one for one in roles.free if one is not mention]
         if has_date:

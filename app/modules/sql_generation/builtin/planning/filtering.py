@@ -19,8 +19,10 @@ from app.modules.sql_generation.builtin.question.roles import Measured, Reportin
 from app.modules.sql_generation.builtin.question.rules import BIRTH, DATE
 from app.modules.sql_generation.builtin.question.units import converted, quantity_of
 from app.modules.sql_generation.builtin.question.words import words_of
+from app.modules.sql_generation.builtin.statement.conditions import table_of
 
 _DATES = ("date", "datetime")
+DAYS_OF_ROWS = "Each row has its own number of days: ask for the average, the highest or the lowest."
 
 
 def is_birth(field: PlanColumn) -> bool:
@@ -39,7 +41,7 @@ class Filters(ValueResolver):
         found: list[plan.QueryCondition] = [*self._values(base)]
         found += [self._read_period(period, mention, base) for period, mention in self.roles.times]
         if self.roles.weekdays:
-            found.append(self._on_weekdays(self.roles.weekdays, base))
+            found.append(self._read_weekdays(*self.roles.weekdays, base))
         found += [self._absent(period, base) for period in self.roles.absent]
         for comparison, by, owner in self.roles.compared:
             found.append(
@@ -52,6 +54,8 @@ class Filters(ValueResolver):
         if self.roles.reports:
             found.append(self._reporting(self.roles.reports))
         _refuse_contradiction(found)
+        if self.roles.absent:
+            self._refuse_parts_of_events(found, base)
         return tuple(dict.fromkeys(found))
 
     def _events(self, base: str) -> list[str]:
@@ -67,8 +71,10 @@ class Filters(ValueResolver):
             raise Beyond(f"{field} only knows years.")
         return plan.Within(field, period)
 
-    def _on_weekdays(self, days: tuple[str, ...], base: str) -> plan.OnWeekdays:
-        field = self._date(next((mention for _, mention in self.roles.times), None), base)
+    def _read_weekdays(
+        self, days: tuple[str, ...], mention: SchemaMention | None, base: str
+    ) -> plan.OnWeekdays:
+        field = self._date(mention or next((other for _, other in self.roles.times), None), base)
         if field.type not in _DATES:
             raise Beyond(f"{field} only knows years.")
         return plan.OnWeekdays(field, days)
@@ -81,6 +87,18 @@ class Filters(ValueResolver):
         if period.joined:
             raise Beyond("I cannot tell whether one of the two periods without is enough, or both.")
         return plan.Without(within.field.table, within)
+
+    def _refuse_parts_of_events(self, found: Sequence[plan.QueryCondition], base: str) -> None:
+        """Raises `Beyond` if only some of the events are asked for: of "who bought Tents in 2024 but not in
+        2025" nobody says whether buying something else in 2025 counts.
+        """
+        periods = (plan.Within, plan.Without)
+        rest = [table_of(one) for one in found if not isinstance(one, periods)]
+        if any(table != base and self.network.fans_out(base, table, self.anchors) for table in rest):
+            raise Beyond(
+                "I cannot tell whether nothing at all may have happened in the period without, or nothing "
+                "of this kind."
+            )
 
     def _is_related(self, by: Measured | None, base: str) -> bool:
         """True if a comparison is about related rows or money, not about a number of the row itself."""
@@ -146,6 +164,8 @@ class Filters(ValueResolver):
         """Returns the number of related rows, or the money, of a row of `base`."""
         if isinstance(by, SchemaMention):
             return plan.Related(self._rows_of(by, base))
+        if by.between:
+            raise Beyond(DAYS_OF_ROWS)
         if by.definition is not None:
             return plan.Related(measures.defined(self.network, by.definition, None, text=by.text))
         found = measures.revenue(self.network, (base,))
@@ -263,13 +283,17 @@ class Filters(ValueResolver):
 
 
 def _refuse_contradiction(conditions: Sequence[plan.QueryCondition]) -> None:
-    """Raises `Beyond` if no number fulfils all comparisons of one thing: "a singer above 40 and a singer
-    below 30" means two singers.
+    """Raises `Beyond` if nothing fulfils all comparisons or lies in all periods: "a singer above 40 and a
+    singer below 30" means two singers.
     """
     compared = [each for each in conditions if isinstance(each, plan.Compared)]
     missing = [each.field for each in conditions if isinstance(each, plan.Missing)]
     if any(each.subject in missing for each in compared):
         raise Beyond(plan.NOT_UNDERSTOOD)
+    periods = [each for each in conditions if isinstance(each, plan.Within)]
+    for first, second in combinations(periods, 2):
+        if first.field == second.field and not first.period.overlaps(second.period):
+            raise Beyond("No single row lies in both of these periods, so I cannot tell what is meant.")
     for one, other in combinations(compared, 2):
         if one.subject == other.subject and not _overlap(_span(one), _span(other)):
             raise Beyond("No single row fulfils both of these conditions, so I cannot tell what is meant.")

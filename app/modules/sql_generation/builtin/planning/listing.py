@@ -139,9 +139,9 @@ class ListPlanner(NumberResolver):
         if roles.sort is None and roles.first and not query.measures:
             return self._in_time(query)
         if roles.sort is None:
-            (*_, first) = query.measures or (None,)
-            if first and roles.rank and roles.limit and query.dimensions and len(query.measures) == 1:
-                return replace(query, order=SortOrder(first, roles.rank.descending))  # "per city, top 5"
+            if roles.rank and roles.limit and query.dimensions and len(query.measures) == 1:
+                (measure,) = query.measures
+                return replace(query, order=SortOrder(measure, roles.rank.descending))  # "per city, top 5"
             return query
         if len(roles.sorted_by) > 1:
             raise Beyond("I can sort by one thing only.")

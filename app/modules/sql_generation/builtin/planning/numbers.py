@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.modules.sql_generation.builtin.plan import Beyond, Dimension, Function, Measure, PlanColumn, Unclear
 from app.modules.sql_generation.builtin.planning import measures
-from app.modules.sql_generation.builtin.planning.filtering import Filters
+from app.modules.sql_generation.builtin.planning.filtering import DAYS_OF_ROWS, Filters
 from app.modules.sql_generation.builtin.question.items import Revenue, SchemaMention
 from app.modules.sql_generation.builtin.question.readings import FUNCTIONS, offer_functions, spoken
 from app.modules.sql_generation.builtin.question.roles import Measured, is_event, is_table
@@ -76,9 +76,7 @@ class NumberResolver(Filters):
     def _days(self, function: Function | None, between: tuple[SchemaMention, SchemaMention]) -> Measure:
         """Returns the measure of the days between two dates, of rows that have one of each."""
         if function is None:
-            raise Beyond(
-                "Each row has its own number of days: ask for the average, the highest or the lowest."
-            )
+            raise Beyond(DAYS_OF_ROWS)
         first, last = map(self._date_named, between)
         bases = [
             one.table
@@ -124,6 +122,8 @@ class NumberResolver(Filters):
     def _revenue(self, measured: Revenue, tables: Iterable[str]) -> Measure:
         if measured.definition is not None:
             return measures.defined(self.network, measured.definition, None, text=measured.text)
+        if measured.between:
+            raise Beyond(DAYS_OF_ROWS)
         return measures.revenue(self.network, tuple(dict.fromkeys((*self.anchors, *tables))), measured.text)
 
     def _count(self, mention: Measured) -> Measure:

@@ -72,6 +72,8 @@ class RankingPlanner(ListPlanner):
             raise Beyond("I cannot count or sum what belongs to the highest or lowest of something else.")
         if entity is None and not rank.hint:
             return None
+        if entity and entity.lead == "and" and roles.measured:
+            raise Beyond("I can rank by one number only.")  # revenue and orders per country, top 3
         key = self._ranking_key(rank, entity)
         if isinstance(key, PlanColumn):
             return self._ranked_rows(rank, key)

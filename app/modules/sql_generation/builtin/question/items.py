@@ -197,9 +197,10 @@ class PeriodMention:
 
 @dataclass(frozen=True)
 class WeekdayMention:
-    """Days of the week on which something happened: "on weekends"."""
+    """Days of the week on which something happened: "on weekends". `bare`: without a preposition."""
 
     days: tuple[str, ...]
+    bare: bool = False
 
 
 @dataclass(frozen=True)

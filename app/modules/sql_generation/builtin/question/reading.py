@@ -330,6 +330,9 @@ class _Reading:
             if leading[token.raw]:
                 raise Beyond("The question restricts the answer in a way that I cannot express.")
             return
+        after = self._question[at + 1].word if at + 1 < len(self._question) else ""
+        if token.raw in ("work", "working") and after == "day":
+            raise Beyond("I count each day of the calendar: I do not know on which days work is done.")
         if token.raw == "still" and any(
             link.verb and link.is_table for link in self._lexicon.find(self._question[at + 1 :])[1]
         ):

@@ -70,7 +70,7 @@ class QuestionRoles:
     values: list[Valued] = field(default_factory=list)
     joined: list[tuple[str, str, bool]] = field(default_factory=list)
     times: list[tuple[DateRange, SchemaMention | None]] = field(default_factory=list)
-    weekdays: tuple[str, ...] = ()
+    weekdays: tuple[tuple[str, ...], SchemaMention | None] | None = None
     compared: list[tuple[said.NumberComparison, Measured | None, SchemaMention | None]] = field(
         default_factory=list
     )
@@ -382,8 +382,12 @@ class _Parts:
         return False
 
     def _time(self, period: DateRange, before: said.QuestionItem | None) -> None:
-        mention = before if isinstance(before, SchemaMention) else None
         self._role = None if isinstance(self._role, said.Growth) else self._role
+        self._roles.times.append((period, self._take_dated(before)))
+
+    def _take_dated(self, before: said.QuestionItem | None) -> SchemaMention | None:
+        """Returns the mention that days are said of, which is then no part of the answer if it is a date."""
+        mention = before if isinstance(before, SchemaMention) else None
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")
         if mention in self._roles.lacking and not is_table(mention):
@@ -391,7 +395,7 @@ class _Parts:
         if mention and any(link.is_date for link in mention.links):
             self._unfree(mention)
             self._keep_owner(mention)
-        self._roles.times.append((period, mention))
+        return mention
 
     def _join(self, at: int, conjunction: said.Conjunction) -> None:
         around = (*self._items[max(at - 1, 0) : at], *self._items[at + 1 : at + 2])
@@ -537,10 +541,19 @@ class _Walk(_Parts):
         self._roles.absent.append(item.period)
         self._role = None
 
-    def _restrict_to_weekdays(self, days: tuple[str, ...]) -> None:
+    def _restrict_to_weekdays(self, at: int, item: said.WeekdayMention) -> None:
+        before = self._items[at - 1] if at else None
         if self._roles.weekdays or isinstance(self._role, said.Group):
             raise Beyond("I can restrict to some days of the week, not compare them; group by weekday.")
-        self._roles.weekdays = days
+        counts = item.bare and isinstance(before, said.Count | said.Rank | said.Limit)
+        if counts and not self._describes_next(at):
+            raise Beyond("I can restrict to some days of the week, not count them or say which one is meant.")
+        self._roles.weekdays = (item.days, self._take_dated(before))
+
+    def _describes_next(self, at: int) -> bool:
+        """True for "weekend orders"."""
+        after = self._items[at + 1] if at + 1 < len(self._items) else None
+        return isinstance(after, SchemaMention) and after.lead == "weekend"
 
     def _limit(self, limit: said.Limit) -> None:
         if self._roles.limit is not None:
@@ -567,8 +580,8 @@ class _Walk(_Parts):
                 self._role = item if item.of else None
             case said.Distinct():
                 self._roles.distinct = True
-            case said.WeekdayMention(days):
-                self._restrict_to_weekdays(days)
+            case said.WeekdayMention():
+                self._restrict_to_weekdays(at, item)
 
     def _relate(self, item: said.Relation | said.Unrelated) -> None:
         if self._related is not None or self._roles.reports is not None:

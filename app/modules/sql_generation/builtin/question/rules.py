@@ -243,15 +243,17 @@ RULES = (
     _rule(r"minimum|min", _constant(said.Aggregate("min"))),
     _rule(r"total|sum|sum of|total of", _constant(said.Aggregate("sum"))),
     _rule(r"(?:distinct|different|unique)", _constant(said.Distinct())),
-    _rule(r"(?:(?:on|at|during) )?(?:the )?weekends?", _constant(said.WeekdayMention(tuple(day_name)[5:]))),
+    _rule(r"(?:on|at|during) (?:the )?weekends?", _constant(said.WeekdayMention(tuple(day_name)[5:]))),
+    _rule(r"(?:the )?weekends?", _constant(said.WeekdayMention(tuple(day_name)[5:], bare=True))),
     _rule(r"(?:on|during) (?:the )?week ?days", _constant(said.WeekdayMention(tuple(day_name)[:5]))),
     *(
         _rule(
-            rf"(?:on (?:an? )?)?{day.lower()}s|on (?:an?|any) {day.lower()}",
+            rf"on (?:an? )?{day.lower()}s|on (?:an?|any) {day.lower()}",
             _constant(said.WeekdayMention((day,))),
         )
         for day in day_name
     ),
+    *(_rule(f"{day.lower()}s", _constant(said.WeekdayMention((day,), bare=True))) for day in day_name),
     _rule(r"(?:the )?(?:days?|which day) of (?:the )?week|week ?days?", _constant(said.Calendar("weekday"))),
     _rule(r"hours? of (?:the )?day", _constant(said.Calendar("hour"))),
     *(

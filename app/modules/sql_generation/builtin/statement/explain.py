@@ -56,10 +56,7 @@ def explain(query: plan.QueryPlan) -> str:
         parts.append(_ONE if query.order and query.limit == 1 else "")
         parts.append(_CHOSEN if query.chosen else "")
     unseen = [_unseen(one) for one in query.conditions if isinstance(one, plan.Among) and one.unseen]
-    if query.change and query.change.begins:
-        unseen.append(f" The data begin on {query.change.begins}, within the earlier period.")
-    if query.change and query.change.ends:
-        unseen.append(f" Of the later period, only days up to {query.change.ends} are known.")
+    unseen += _unknown_days(query.change) if query.change else []
     return "".join(parts) + "." + "".join(unseen)
 
 
@@ -75,6 +72,20 @@ def grouping(dimension: plan.Dimension) -> str:
             return f"{unit} of {field}"
         case plan.PlanColumn():
             return str(dimension)
+
+
+def _unknown_days(change: plan.Change) -> list[str]:
+    """Returns which days of the two periods are not known."""
+    said = []
+    if change.begins and change.begins > str(change.before.last):
+        said.append(f" The data begin on {change.begins}, so nothing is known of the earlier period.")
+    elif change.begins:
+        said.append(f" The data begin on {change.begins}, within the earlier period.")
+    if change.ends and change.ends < str(change.after.start):
+        said.append(f" The data end on {change.ends}, so nothing is known of the later period.")
+    elif change.ends:
+        said.append(f" Of the later period, only days up to {change.ends} are known.")
+    return said
 
 
 def filtering(condition: plan.QueryCondition) -> str:

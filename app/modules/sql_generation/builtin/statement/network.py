@@ -21,7 +21,7 @@ _UNLISTED = ("binary", "json")
 _NAMED_UNLISTED = 12
 
 _PERSONAL = frozenset({"email", "phone", "gender", "sex", "surname", "salary", "job"})
-_PEOPLE = frozenset(
+PEOPLE = frozenset(
     "customer client employee staff person people student teacher user member author patient".split()  # noqa: SIM905
 )
 
@@ -109,7 +109,7 @@ class SchemaNetwork:
     def is_of_people(self, table: str) -> bool:
         """True if the rows seem to be people: a guess from the names of the table and its columns."""
         columns = {word for field in self.fields(table) for word in words_of(field.column)}
-        return not _PERSONAL.isdisjoint(columns) or not _PEOPLE.isdisjoint(words_of(table))
+        return not _PERSONAL.isdisjoint(columns) or not PEOPLE.isdisjoint(words_of(table))
 
     def distance(self, start: str, end: str) -> int | None:
         """Returns the number of joins between two tables, or None if there is no path.
