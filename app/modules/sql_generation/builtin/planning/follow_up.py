@@ -286,7 +286,7 @@ class _FollowUp:
         self._uses("rank", "ranked_by", "limit")
         self._require_whole_list()
         rank, by = self._roles.rank, self._roles.ranked_by
-        rank = rank and self._planner.by_birth(rank, self.plan.base)
+        rank = rank and self._planner.rank_by_birth(rank, self.plan.base)
         if rank is not None and rank.hint:
             field = self._planner.hinted(rank.hint, self.plan.base)
         elif rank is not None and isinstance(by, SchemaMention) and not is_table(by):

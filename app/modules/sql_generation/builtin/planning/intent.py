@@ -63,7 +63,7 @@ class Planner(AggregationPlanner):
         if roles.new and (query := self._newcomers(roles.new)):
             return query
         if roles.rank:
-            roles.rank = self.by_birth(roles.rank)
+            roles.rank = self.rank_by_birth(roles.rank)
             roles.measured = [
                 (function, of)
                 for function, of in roles.measured

@@ -48,7 +48,7 @@ def _group_columns(group: Dimension) -> tuple[PlanColumn, ...]:
 class RankingPlanner(ListPlanner):
     """Plans a ranking."""
 
-    def by_birth(self, rank: Rank, base: str = "") -> Rank:
+    def rank_by_birth(self, rank: Rank, base: str = "") -> Rank:
         """Ranks rows of `base`, by default of the question's table, by birth date if no age is stored: the
         oldest were born first.
         """
