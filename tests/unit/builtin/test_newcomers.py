@@ -144,6 +144,7 @@ QUESTIONS = {
     "revenue on weekdays in 2025 by country": "select 'Germany', 600 union all select 'USA', 710",
     "what share of orders was placed at the weekend": "select 100.0 / 6",
     "orders shipped on Fridays": "select * from orders where id = 1",
+    "orders shipped on Wednesdays in April 2025": "select * from orders where id = 5",
     "how many weekend orders were there": "select 1",
     "customers who ordered on a Sunday": "select * from customers where id = 1",
     "average days between order and shipping": "select 4.0",

@@ -387,6 +387,8 @@ class _Parts:
 
     def _take_dated(self, before: said.QuestionItem | None) -> SchemaMention | None:
         """Returns the mention that days are said of, which is then no part of the answer if it is a date."""
+        if isinstance(before, said.WeekdayMention) and self._roles.weekdays:
+            return self._roles.weekdays[1]  # shipped on Fridays in March
         mention = before if isinstance(before, SchemaMention) else None
         if mention and is_flag(mention) and not is_dated(mention) and not is_table(mention):
             raise Beyond(f"I find no date that says when something was {mention.text}.")
