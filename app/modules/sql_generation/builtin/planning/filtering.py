@@ -89,8 +89,8 @@ class Filters(ValueResolver):
         return plan.Without(within.field.table, within)
 
     def _refuse_parts_of_events(self, found: Sequence[plan.QueryCondition], base: str) -> None:
-        """Raises `Beyond` if only some of the events are asked for: of "who bought Tents in 2024 but not in
-        2025" nobody says whether buying something else in 2025 counts.
+        """Raises `Beyond` if only some events are asked for: "who bought Tents in 2024 but not in 2025"
+        does not say whether buying something else in 2025 counts.
         """
         periods = (plan.Within, plan.Without)
         rest = [table_of(one) for one in found if not isinstance(one, periods)]
