@@ -114,7 +114,7 @@ _ROUTERS = (
 )
 """Of `/api/v1`."""
 
-_OF_EACH_ROUTE = [Depends(refuse_other_methods), Depends(count_request)]
+_OF_EACH_ROUTE = [Depends(count_request)]
 
 
 def create_app(services: Services, settings: Settings, part: Part = "all") -> FastAPI:
@@ -209,11 +209,13 @@ def describe_api(protocols: Collection[Protocol] = PROTOCOLS) -> FastAPI:
     app.include_router(health)
     app.include_router(problems, prefix=API_PREFIX)
     describe_events(app.webhooks)
+    app.include_router(refuse_other_methods(_ROUTERS), prefix=API_PREFIX)
     for router in _ROUTERS:
         app.include_router(router, prefix=API_PREFIX, dependencies=[*_OF_EACH_ROUTE, Depends(refuse_repeats)])
     app.include_router(provider)
     app.include_router(chat, prefix="/api", dependencies=_OF_EACH_ROUTE)
     if "langgraph" in protocols:
+        app.include_router(refuse_other_methods(langgraph))
         for router in langgraph:
             app.include_router(router, dependencies=_OF_EACH_ROUTE)
     if "agui" in protocols:

@@ -1,16 +1,17 @@
 """Methods of paths: HEAD wherever GET is, and what OPTIONS and 405 answer."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
-from fastapi import FastAPI, Request
-from fastapi.routing import iter_route_contexts
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.send_bypass import offer_direct_send
@@ -73,24 +74,22 @@ async def send_head(response: Response, send: Send) -> None:
 class _Path:
     """A route, by the template of its path."""
 
-    route_id: int
     template: str
     pattern: re.Pattern[str]
     methods: frozenset[str]
     is_described: bool
     """False for the page, and for what is refused whatever the request holds."""
 
-    @property
-    def text_length(self) -> int:
-        """Number of the characters of its own, outside of parameters."""
-        return len(_PARAMETER.sub("", self.template))
+
+def _text_length(template: str) -> int:
+    """Number of the characters outside of parameters."""
+    return len(_PARAMETER.sub("", template))
 
 
 @lru_cache(maxsize=4)
 def _paths(app: FastAPI) -> Sequence[_Path]:
     return [
         _Path(
-            route_id=id(context.original_route),
             template=_CONVERTER.sub("}", context.path),
             pattern=compile_path(context.path)[0],
             methods=frozenset(context.methods),
@@ -110,8 +109,8 @@ def methods_of(app: FastAPI, path: str) -> list[str]:
     fitting = [each for each in _paths(app) if each.pattern.fullmatch(path)]
     if not fitting:
         return []
-    most = max(each.text_length for each in fitting)
-    nearest = [each for each in fitting if each.text_length == most]
+    most = max(_text_length(each.template) for each in fitting)
+    nearest = [each for each in fitting if _text_length(each.template) == most]
     described = [each for each in nearest if each.is_described]
     found = {method for each in described or nearest for method in each.methods}
     if "GET" in found:
@@ -119,32 +118,37 @@ def methods_of(app: FastAPI, path: str) -> list[str]:
     return [*(each for each in _ORDER if each in found), "OPTIONS"]
 
 
-@lru_cache(maxsize=4)
-def _nearer_paths(app: FastAPI) -> Mapping[int, Sequence[re.Pattern[str]]]:
-    """By the identity of a route, the patterns of those whose paths it fits and that have more text of
-    their own.
+def refuse_other_methods(routers: Iterable[APIRouter]) -> APIRouter:
+    """Returns routes to include before these routers: they refuse a method that a path has not, where its
+    last part would be taken for an id, as in `GET /database-connections/test`.
     """
-    paths = [each for each in _paths(app) if each.is_described]
-    return {
-        outer.route_id: nearer
-        for outer in paths
-        if (
-            nearer := [
-                each.pattern
-                for each in paths
-                if each.text_length > outer.text_length and outer.pattern.fullmatch(each.template)
-            ]
-        )
-    }
+    described = [
+        each
+        for router in routers
+        for each in router.routes
+        if isinstance(each, APIRoute) and each.include_in_schema
+    ]
+    methods: dict[str, set[str]] = defaultdict(set)
+    for each in described:
+        methods[each.path] |= each.methods or set()
+    refused: dict[str, set[str]] = defaultdict(set)
+    for outer in described:
+        if not outer.path.endswith("}"):
+            continue
+        for path, own in methods.items():
+            if outer.path_regex.fullmatch(path) and _text_length(path) > _text_length(outer.path):
+                refused[path] |= (outer.methods or set()) - own
+    return APIRouter(
+        routes=[
+            Route(path, _refuse_method, methods=[*others], include_in_schema=False)
+            for path, others in refused.items()
+            if others
+        ]
+    )
 
 
-async def refuse_other_methods(request: Request) -> None:
-    """Dependency of every route. Refuses a method that the path has not, where its last part would be taken
-    for an id: `GET /database-connections/test`.
-    """
-    nearer = _nearer_paths(request.app).get(id(request.scope["route"]), ())
-    if any(pattern.fullmatch(request.scope["path"]) for pattern in nearer):
-        raise HTTPException(405)
+async def _refuse_method(_: Request) -> Response:
+    raise HTTPException(405)
 
 
 def nearest_paths(app: FastAPI, path: str) -> list[str]:
