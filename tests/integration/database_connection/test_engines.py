@@ -51,7 +51,7 @@ COMPUTED = {
         ("Norway", "Zoë", "2024-02-29"),
     ],
     "revenue by status, only those above 16": [("update pending", 20)],
-    "growth of customers from 2023 to 2024": [(2, 1, -1, -50)],
+    "growth of customers who signed up from 2023 to 2024": [(2, 1, -1, -50)],
     "share of paid orders by status": [("paid", 100), ("update pending", 0)],
 }
 

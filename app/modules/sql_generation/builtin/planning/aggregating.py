@@ -199,12 +199,13 @@ class AggregationPlanner(RankingPlanner):
             raise Beyond("I can compare two periods, not each with the one before it.")
         if len(measures) > 1 or measure.function not in ("count", "count distinct", "sum") or roles.having:
             raise Beyond("I can compare one sum or number of rows at a time.")
-        if words_of(measure.table)[-1] in PEOPLE and not self._event():
+        mention = next((mention for _, mention in roles.times if mention), None)
+        is_dated = mention is not None and any(link.is_date for link in mention.links)
+        if words_of(measure.table)[-1] in PEOPLE and not (is_dated or self._event()):
             raise Beyond(
                 f"I can compare what happened in two periods, and not the {measure.table} that there were."
             )
         groups = (self.dimension(entity, measure.table),) if entity else self._dimensions(measure.table)
-        mention = next((mention for _, mention in roles.times if mention), None)
         field = self._date(mention, measure.table)
         if self.network.fans_out(measure.table, field.table, self.anchors):
             raise Beyond(f"I find no date of {measure.table}, and {field} is one of several.")
