@@ -111,8 +111,8 @@ bench-listing: .venv/test ## Measure lists of up to a million sessions
 simulate: .venv/test ## Simulate the run engine with faults (SEEDS of them, from START on)
 	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),10000) --start $(or $(START),0)
 
-policies: .venv/test ## Compare statements made by chance (STATEMENTS for each database, from SEED on) with copies of the data
-	POLICY_STATEMENTS=$(or $(STATEMENTS),1000) POLICY_SEED=$(SEED) $(BIN)/python -m pytest -q -n 2 -k "by_chance or clickhouse" tests/integration/database_connection/test_policies.py
+policies: .venv/test ## Compare statements made by chance (STATEMENTS for each database, from SEED on), and the corpus of ClickHouse, with copies of the data; CHOSEN=by_chance leaves the corpus out
+	POLICY_STATEMENTS=$(or $(STATEMENTS),1000) POLICY_SEED=$(SEED) $(BIN)/python -m pytest -q -n 2 -k "$(or $(CHOSEN),by_chance or clickhouse)" tests/integration/database_connection/test_policies.py
 
 bench-policies: .venv/test ## Measure what policies cost a statement, and how many statements need a barrier
 	@$(BIN)/python -m tests.bench.policies
