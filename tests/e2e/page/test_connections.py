@@ -159,7 +159,7 @@ def test_the_schemas_that_are_read_are_chosen_with_their_numbers_of_tables(
                 made.execute(f"CREATE TABLE {schema}.{table} (id INTEGER)")
     page.goto("/connections")
     page.get_by_role("button", name="Connect a database").click()
-    page.get_by_role("textbox", name="Name").fill("Many")
+    page.get_by_role("textbox", name="Name").fill("Depot")
     page.get_by_label("Kind of database").select_option("DuckDB file")
     page.get_by_label("Path of the file").fill(str(file))
     page.get_by_label("Schemas").fill("salse")
@@ -170,9 +170,9 @@ def test_the_schemas_that_are_read_are_chosen_with_their_numbers_of_tables(
     tables = page.locator(".table-names strong")
     expect(tables).to_have_text(["orders", "returns"])
 
-    page.get_by_role("button", name="More for Many").click()
+    page.get_by_role("button", name="More for Depot").click()
     page.get_by_role("menuitem", name="Schemas").click()
-    dialog = page.get_by_role("dialog", name="Schemas of Many")
+    dialog = page.get_by_role("dialog", name="Schemas of Depot")
     rows = dialog.get_by_role("listitem")
     expect(rows).to_have_text(["main" + "not read yet", "raw" + "not read yet", "sales" + "2 tables"])
     expect(dialog.get_by_role("checkbox", name="sales")).to_be_checked()
@@ -181,5 +181,5 @@ def test_the_schemas_that_are_read_are_chosen_with_their_numbers_of_tables(
     expect(dialog.get_by_role("textbox")).to_have_value("sales, !main, raw")
     dialog.get_by_role("button", name="Save").click()
     expect(tables).to_have_text(["lines", "orders", "returns"])
-    kept = next(each for each in api.get("/database-connections").json()["items"] if each["name"] == "Many")
+    kept = next(each for each in api.get("/database-connections").json()["items"] if each["name"] == "Depot")
     assert kept["schemas"] == ["sales", "!main", "raw"]
