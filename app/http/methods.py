@@ -155,7 +155,7 @@ def nearest_paths(app: FastAPI, path: str) -> list[str]:
     """Templates of described paths that are written much like an unknown one, nearest first."""
     parts = path[:_COMPARED_CHARACTERS].split("/")
     filled = {
-        "/".join(_filled(each.template.split("/"), parts)): each.template
+        "/".join(_fill(each.template.split("/"), parts)): each.template
         for each in _paths(app)
         if each.is_described
     }
@@ -163,8 +163,8 @@ def nearest_paths(app: FastAPI, path: str) -> list[str]:
     return [filled[each] for each in nearest]
 
 
-def _filled(template: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """The parts of a template, with those of a path in place of its parameters."""
+def _fill(template: Sequence[str], parts: Sequence[str]) -> list[str]:
+    """Returns the parts of a template, with those of a path in place of its parameters."""
     return [
         parts[at] if _PARAMETER.fullmatch(part) and at < len(parts) else part
         for at, part in enumerate(template)

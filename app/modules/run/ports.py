@@ -206,7 +206,7 @@ class PortFactory:
         databases = await databases_of(
             session, run, connection, connections=self._connections, schema_context_of=self.schema_context
         )
-        keeping, try_out = self._executing(run, connection, schema_context, databases=databases)
+        keeping, try_out = self._make_runners(run, connection, schema_context, databases=databases)
         checker, may_investigate = try_out.checker, investigator is not None
         writer = self._writer_of(
             run, schema_context, try_out=try_out, may_investigate=may_investigate, databases=databases
@@ -237,9 +237,9 @@ class PortFactory:
             investigator=task or investigator,
             profile=profile,
         )
-        return ports if databases is None else self._extended(ports, databases, is_given=given is not None)
+        return ports if databases is None else self._extend(ports, databases, is_given=given is not None)
 
-    def _executing(
+    def _make_runners(
         self,
         run: Run,
         connection: Connection,
@@ -247,6 +247,7 @@ class PortFactory:
         *,
         databases: RunDatabases | None,
     ) -> tuple["_KeepingRunner", "_TryOut"]:
+        """Returns what runs the statement of the answer, and what tries statements out."""
         keeping = _KeepingRunner(
             self._connections, connection, schema_context, rows=self._rows, run_of=run, databases=databases
         )
@@ -259,7 +260,7 @@ class PortFactory:
         )
         return keeping, _TryOut(keeping, checker)
 
-    def _extended(self, ports: Ports, databases: RunDatabases, *, is_given: bool) -> Ports:
+    def _extend(self, ports: Ports, databases: RunDatabases, *, is_given: bool) -> Ports:
         """Returns the ports of a session of several databases. `is_given`: no model writes the statement."""
         # Of their joined rows no days are known, and no keys.
         joined = FiguresAnalyst(JOINED_DIALECT, _NoBackground(), datetime.now(UTC).date())
